@@ -78,7 +78,7 @@ export function startableTasks(plan: readonly PlanTask[], standings: Standings):
 /** Sorts by priority (larger first), longest path (longer first), age (older first). */
 export function inOrder(tasks: readonly PlanTask[], plan: readonly PlanTask[], standings: Standings): PlanTask[] {
   const paths = longestPaths(plan, standings);
-  return [...tasks].sort(
+  return tasks.toSorted(
     (a, b) => b.priority - a.priority || (paths.get(b.id) ?? 0) - (paths.get(a.id) ?? 0) || a.index - b.index,
   );
 }

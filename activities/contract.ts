@@ -1,0 +1,183 @@
+/**
+ * What workflows may ask of activities: one interface per task queue. Workflows import this as types only; each
+ * `createXActivities(deps)` beside it implements one of them. Arguments and results are ids, digests and short texts;
+ * logs, trees and specs stay in the store and the hub (a payload over 2 MiB would end the workflow).
+ */
+import type {
+  AgentResult,
+  Approval,
+  FailureCause,
+  GateLevel,
+  GateResult,
+  GateStepName,
+  Line,
+  LineEntry,
+  MergeOutcome,
+  MergeRequest,
+  NotifyEvent,
+  PlanTask,
+  Policy,
+  TaskKind,
+  TaskState,
+} from '../spec/model.ts';
+
+// ───────────────────────────── queue swarmline-mainline ─────────────────────────────
+
+export interface Admitted {
+  readonly name: string;
+  readonly base: string;
+  readonly emptyRepository: boolean;
+  readonly plan: readonly PlanTask[];
+  readonly policy: Policy;
+  readonly notifyOn: readonly NotifyEvent[];
+  readonly deliverTo: string;
+  /** By role name: what provenance trailers and summaries say. */
+  readonly engines: Readonly<Record<string, { readonly engine: string; readonly model: string | null }>>;
+  /** Tasks of which scope checks know that they run outside the full gate (policy.scaffold). */
+  readonly scaffold: readonly string[];
+}
+
+export interface MainlineActivities {
+  /** Validates, fetches the base commit into the run's hub, expands fanOut, stores run and tasks. Throws non-retryable `BadSpec` with every problem. */
+  admitRun(input: { run: string; raw: unknown }): Promise<Admitted>;
+  /** A further task, checked against the stored plan. Throws non-retryable `BadSpec`. */
+  admitTask(input: { run: string; raw: unknown }): Promise<PlanTask>;
+  /** A new version of a task that is not running, checked like a new one. Throws non-retryable `BadSpec`. */
+  amendTask(input: { run: string; task: string; raw: unknown }): Promise<PlanTask>;
+  readLine(input: { run: string }): Promise<Line>;
+  mergeRequests(input: {
+    run: string;
+    requests: readonly MergeRequest[];
+  }): Promise<{ outcomes: MergeOutcome[]; line: Line }>;
+  advanceVerified(input: { run: string; from: string; to: string }): Promise<void>;
+  advanceMain(input: { run: string; to: string; wave: number }): Promise<{ n: number }>;
+  rebuildLine(input: { run: string; onto: 'main' | 'verified'; drop: readonly string[]; why: string }): Promise<{
+    line: Line;
+    ejected: LineEntry[];
+    conflicts: LineEntry[];
+  }>;
+  deliverMain(input: { run: string }): Promise<{ commit: string; pushed: string | null; fetch: string | null }>;
+  collectGarbage(input: { keepDays: number | null }): Promise<{ runs: number; refs: number; rows: number }>;
+}
+
+// ───────────────────────────── queue swarmline-sandbox, any host ─────────────────────────────
+
+export interface RunAgentInput {
+  readonly run: string;
+  readonly task: string;
+  readonly round: number;
+  /** Counts over all rounds. */
+  readonly attempt: number;
+  readonly startFrom: 'verified' | 'next';
+}
+
+export interface RunGateInput {
+  readonly run: string;
+  /** Names the judgement: `<task>/<attempt>`, `mainline`, `wave-<n>`, `baseline`, `probe`. */
+  readonly key: string;
+  readonly level: GateLevel;
+  readonly commit: string;
+  /** Where `{changed}` counts from; null: everything is judged. */
+  readonly base: string | null;
+  readonly task: string | null;
+  readonly attempt: number | null;
+  /** Ref that the commit is merged with before it is judged. */
+  readonly onto: 'verified' | 'next' | null;
+  /** Only these steps; [] judges nothing and is green. */
+  readonly only?: readonly GateStepName[];
+  readonly waive?: readonly GateStepName[];
+  /** A red step is run once more; green then is recorded as flaky. */
+  readonly rerunRed: boolean;
+}
+
+export interface AttemptActivities {
+  runAgent(input: RunAgentInput): Promise<AgentResult>;
+  runGate(input: RunGateInput): Promise<GateResult>;
+  /** Plants one fault at a time; `redStep: null` names a file whose fault nothing noticed. */
+  proveGate(input: {
+    run: string;
+    commit: string;
+    sample: number;
+  }): Promise<{ planted: { path: string; redStep: GateStepName | null }[] }>;
+}
+
+// ───────────────────────────── queue swarmline-sandbox@<host> ─────────────────────────────
+
+export interface HostActivities {
+  freeze(input: { run: string }): Promise<number>;
+  thaw(input: { run: string }): Promise<number>;
+  /** Kills the run's (or one task's) containers on this host; returns when they are gone. */
+  stop(input: { run: string; task?: string }): Promise<number>;
+}
+
+// ───────────────────────────── queue swarmline ─────────────────────────────
+
+export interface TaskChange {
+  readonly id: string;
+  readonly state: TaskState;
+  readonly wave?: number;
+  readonly round?: number;
+  /** What it waits for, since when (ms since the epoch) and the command that answers; null: for nothing. */
+  readonly waiting?: { readonly on: string; readonly why: string; readonly sinceMs: number } | null;
+  readonly why?: string;
+}
+
+export interface Waiting {
+  readonly on: string;
+  readonly why: string;
+  readonly sinceMs: number;
+  readonly command: string;
+}
+
+export interface RunReport {
+  readonly run: string;
+  readonly outcome: 'completed' | 'cancelled' | 'failed';
+  readonly tasks: Readonly<Partial<Record<TaskState, number>>>;
+  readonly waves: number;
+  readonly greenPoints: number;
+  readonly main: string | null;
+  readonly delivered: string | null;
+  /** How to go on, or where to look. */
+  readonly next: readonly string[];
+}
+
+export interface RecordActivities {
+  recordRun(input: {
+    run: string;
+    phase: string;
+    waiting: readonly Waiting[];
+    changes: readonly TaskChange[];
+    paused: boolean;
+  }): Promise<void>;
+  finishRun(input: { run: string; report: RunReport }): Promise<void>;
+  /** Ends attempts in the store whose outcome only the workflow knows (conflict, ejected, passed). */
+  endAttempt(input: {
+    run: string;
+    task: string;
+    attempt: number;
+    outcome: 'passed' | 'cancelled' | FailureCause;
+    why: string;
+  }): Promise<void>;
+  hostsOfRun(input: { run: string }): Promise<string[]>;
+  notify(input: { run: string; event: NotifyEvent; key: string; text: string }): Promise<void>;
+  addLogEntry(input: { run: string; kind: string; task: string | null; message: string; key: string }): Promise<void>;
+}
+
+// ───────────────────────────── workflows' arguments ─────────────────────────────
+
+export interface TaskStart {
+  readonly id: string;
+  readonly kind: TaskKind;
+  readonly round: number;
+  readonly firstAttempt: number;
+  /** Ejections so far, over all rounds. */
+  readonly ejections: number;
+  /** A kept commit that goes through gate and merge again without an agent. */
+  readonly resubmit: { readonly commit: string; readonly base: string; readonly attempt: number } | null;
+  readonly waive: readonly GateStepName[];
+  /** Judged by its own criteria only: no gate step at task level. */
+  readonly scaffold: boolean;
+  readonly engine: string;
+  readonly model: string | null;
+  readonly approvals: readonly Approval[];
+}
