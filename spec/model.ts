@@ -115,6 +115,8 @@ export interface CompiledSpec {
     readonly manifests: readonly string[];
     readonly protected: readonly string[];
     readonly union: readonly string[];
+    /** A task that makes a larger file is refused. */
+    readonly maxFileBytes: number;
   };
   readonly gate: { readonly steps: readonly GateStep[]; readonly coverage: CoverageRule | null };
   readonly sandbox: {
