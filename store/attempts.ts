@@ -1,0 +1,212 @@
+/** Table `attempts`: one agent run and one gate run, from the claim to its end. */
+import type { AgentResult, AttemptKey, FailureCause } from '../spec/model.ts';
+import { fromRow, time } from './db.ts';
+import type { Db } from './db.ts';
+import { json, message } from './text.ts';
+
+export type AttemptPhase = 'agent' | 'gate' | 'merge' | 'done';
+export type AttemptOutcome = 'passed' | 'cancelled' | FailureCause;
+
+export interface AttemptRow extends AttemptKey {
+  readonly round: number;
+  readonly host: string | null;
+  readonly phase: AttemptPhase;
+  readonly base: string | null;
+  readonly commit: string | null;
+  readonly outcome: AttemptOutcome | null;
+  readonly why: string | null;
+  readonly startedAtMs: number;
+  readonly agentStartedAtMs: number | null;
+  readonly agentMs: number | null;
+  readonly gateMs: number | null;
+  /** Time that it waited for a slot and for the mainline: on us. */
+  readonly queuedMs: number | null;
+  readonly mergedAtMs: number | null;
+  readonly landedAtMs: number | null;
+  readonly endedAtMs: number | null;
+  readonly failureArtifact: string | null;
+}
+
+const COLUMNS = `run, task, attempt, round, host, phase, base, commit, outcome, why, started_at, agent_started_at, agent_ms,
+  gate_ms, queued_ms, merged_at, landed_at, ended_at, failure_artifact`;
+
+/** Claims it for a host. Repeated on another host it moves there; one that has ended stays as it is. */
+export async function startAttempt(
+  db: Db,
+  key: AttemptKey,
+  start: {
+    readonly round?: number;
+    readonly host?: string | null;
+    readonly base?: string | null;
+    readonly queuedMs?: number | null;
+    readonly startedAtMs?: number;
+  } = {},
+): Promise<void> {
+  await db.query(
+    `insert into attempts as a (run, task, attempt, round, host, base, queued_ms, started_at)
+     values ($1, $2, $3, coalesce($4, 1), $5, $6, $7, coalesce($8, now()))
+     on conflict (run, task, attempt) do update set
+       round = coalesce($4, a.round), host = coalesce(excluded.host, a.host), base = coalesce(excluded.base, a.base),
+       queued_ms = coalesce(a.queued_ms, excluded.queued_ms)
+     where a.ended_at is null`,
+    [
+      key.run,
+      key.task,
+      key.attempt,
+      start.round ?? null,
+      start.host ?? null,
+      start.base ?? null,
+      start.queuedMs ?? null,
+      time(start.startedAtMs),
+    ],
+  );
+}
+
+/** What is known of an attempt on its way. Absent: as it was. */
+export interface AttemptChange {
+  readonly phase?: AttemptPhase;
+  readonly host?: string;
+  readonly base?: string;
+  readonly commit?: string;
+  readonly agentStartedAtMs?: number;
+  readonly agentMs?: number;
+  readonly gateMs?: number;
+  readonly queuedMs?: number;
+  readonly mergedAtMs?: number;
+  readonly landedAtMs?: number;
+}
+
+/** Does nothing for an attempt that was never started. */
+export async function markAttempt(db: Db, key: AttemptKey, change: AttemptChange): Promise<void> {
+  await db.query(
+    `update attempts set
+       phase = coalesce($4, phase), host = coalesce($5, host), base = coalesce($6, base), commit = coalesce($7, commit),
+       agent_started_at = coalesce($8, agent_started_at), agent_ms = coalesce($9, agent_ms),
+       gate_ms = coalesce($10, gate_ms), queued_ms = coalesce($11, queued_ms),
+       merged_at = coalesce($12, merged_at), landed_at = coalesce($13, landed_at)
+     where run = $1 and task = $2 and attempt = $3`,
+    [
+      key.run,
+      key.task,
+      key.attempt,
+      change.phase ?? null,
+      change.host ?? null,
+      change.base ?? null,
+      change.commit ?? null,
+      time(change.agentStartedAtMs),
+      whole(change.agentMs),
+      whole(change.gateMs),
+      whole(change.queuedMs),
+      time(change.mergedAtMs),
+      time(change.landedAtMs),
+    ],
+  );
+}
+
+/**
+ * Records how the agent's part ended, and returns what is recorded: the first result told stays, so that two executions of
+ * one attempt agree on one commit.
+ * @param ms how long the agent ran
+ */
+export async function recordAgent(db: Db, key: AttemptKey, result: AgentResult, ms: number): Promise<AgentResult> {
+  const { rows } = await db.query<{ agent_result: AgentResult }>(
+    `insert into attempts as a (run, task, attempt, phase, started_at, agent_result, agent_ms, base, commit)
+     values ($1, $2, $3, $4, now() - make_interval(secs => $6::bigint / 1000.0), $5, $6, $7, $8)
+     on conflict (run, task, attempt) do update set
+       phase = case when a.agent_result is null and a.phase = 'agent' then excluded.phase else a.phase end,
+       agent_ms = case when a.agent_result is null then excluded.agent_ms else a.agent_ms end,
+       base = case when a.agent_result is null then coalesce(excluded.base, a.base) else a.base end,
+       commit = case when a.agent_result is null then coalesce(excluded.commit, a.commit) else a.commit end,
+       agent_result = coalesce(a.agent_result, excluded.agent_result)
+     returning agent_result`,
+    [
+      key.run,
+      key.task,
+      key.attempt,
+      result.ok ? 'gate' : 'agent',
+      json(result.ok ? result : { ...result, why: message(result.why) }),
+      whole(ms),
+      result.ok ? result.base : null,
+      result.ok ? result.commit : null,
+    ],
+  );
+  return rows[0]?.agent_result ?? result;
+}
+
+/** null: the agent has not finished, so it may run. */
+export async function loadAgentResult(db: Db, key: AttemptKey): Promise<AgentResult | null> {
+  const { rows } = await db.query<{ agent_result: AgentResult | null }>(
+    'select agent_result from attempts where run = $1 and task = $2 and attempt = $3',
+    [key.run, key.task, key.attempt],
+  );
+  return rows[0]?.agent_result ?? null;
+}
+
+/** How it ended. May be told again with another outcome (passed, later ejected); the time of the first end stays. */
+export async function endAttempt(
+  db: Db,
+  key: AttemptKey,
+  end: AttemptChange & {
+    readonly outcome: AttemptOutcome;
+    readonly why?: string | null;
+    /** Name of the artifact that lastFailure gives to the next attempt. */
+    readonly failureArtifact?: string | null;
+  },
+): Promise<void> {
+  await db.query(
+    `insert into attempts as a (run, task, attempt, phase, started_at, ended_at, outcome, why, failure_artifact)
+     values ($1, $2, $3, 'done', now(), now(), $4, $5, $6)
+     on conflict (run, task, attempt) do update set
+       phase = 'done', outcome = excluded.outcome, why = excluded.why,
+       failure_artifact = coalesce(excluded.failure_artifact, a.failure_artifact),
+       ended_at = coalesce(a.ended_at, excluded.ended_at)`,
+    [key.run, key.task, key.attempt, end.outcome, message(end.why), end.failureArtifact ?? null],
+  );
+  await markAttempt(db, key, { ...end, phase: 'done' });
+}
+
+export interface LastFailure {
+  readonly attempt: number;
+  readonly cause: FailureCause;
+  readonly why: string;
+  /** Content of the failure's artifact, else the tail of its red gate step, else ''. */
+  readonly log: string;
+}
+
+/** The newest red attempt of a task: what the next attempt is told. */
+export async function lastFailure(db: Db, run: string, task: string): Promise<LastFailure | null> {
+  const { rows } = await db.query<LastFailure>(
+    `select a.attempt, a.outcome as cause, coalesce(a.why, '') as why,
+       coalesce(
+         (select f.content from artifacts f
+          where f.run = a.run and f.task = a.task and f.attempt = a.attempt and f.name = a.failure_artifact),
+         (select g.tail from gate_results g where g.run = a.run and g.key = a.task || '/' || a.attempt and not g.ok
+          order by g.at desc, g.position limit 1),
+         '') as log
+     from attempts a
+     where a.run = $1 and a.task = $2 and a.outcome not in ('passed', 'cancelled')
+     order by a.attempt desc limit 1`,
+    [run, task],
+  );
+  return rows[0] ?? null;
+}
+
+/** Those that have not ended, oldest first; of every run when none is named. */
+export async function runningAttempts(db: Db, run?: string): Promise<AttemptRow[]> {
+  const { rows } = await db.query(
+    `select ${COLUMNS} from attempts where ended_at is null and ($1::text is null or run = $1) order by started_at, task`,
+    [run ?? null],
+  );
+  return rows.map((row) => fromRow<AttemptRow>(row));
+}
+
+/** Of one task, oldest first. */
+export async function listAttempts(db: Db, run: string, task: string): Promise<AttemptRow[]> {
+  const { rows } = await db.query(`select ${COLUMNS} from attempts where run = $1 and task = $2 order by attempt`, [
+    run,
+    task,
+  ]);
+  return rows.map((row) => fromRow<AttemptRow>(row));
+}
+
+const whole = (ms: number | null | undefined): number | null => (ms == null ? null : Math.round(ms));
