@@ -60,7 +60,7 @@ export interface Engine {
   readonly name: string;
   /** @throws EngineInputError when the Task Spec lacks what this engine needs. */
   command(input: EngineInput): EngineCommand;
-  /** Only for ends that say something about the engine: never `killed`, `engine-lost`, `start-failed`. */
+  /** Only for ends that say something about the engine: never `killed` or `engine-lost`. */
   outcome(run: EngineRun): EngineOutcome;
 }
 

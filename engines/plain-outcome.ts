@@ -18,7 +18,7 @@ export function plainOutcome(run: EngineRun): EngineOutcome {
       return {
         ok: false,
         cause: meaning,
-        why: `The command exited with code ${run.exitCode ?? '?'}. ${quoted}`,
+        why: `The command ${run.end === 'start-failed' ? 'could not be started' : `exited with code ${run.exitCode ?? '?'}`}. ${quoted}`,
         ...nothing,
       };
     case 'agent-timeout':

@@ -242,9 +242,22 @@ export interface GateStepResult {
   readonly tail: string;
 }
 
+/** What exactly was judged: the same tree under the same configuration need not be judged again. */
+export interface GateJudged {
+  readonly tree: string;
+  /** Digest of image, setup, services, limits, commands and choices. */
+  readonly config: string;
+}
+
 export type GateResult =
-  | { readonly outcome: 'green'; readonly steps: readonly GateStepResult[]; readonly commit: string }
   | {
+      readonly outcome: 'green';
+      readonly steps: readonly GateStepResult[];
+      readonly commit: string;
+      readonly judged?: GateJudged;
+    }
+  | {
+      readonly judged?: GateJudged;
       readonly outcome: 'red';
       readonly cause: 'gate-red' | 'gate-timeout' | 'gate-oom';
       readonly step: GateStepName;

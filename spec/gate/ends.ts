@@ -11,6 +11,9 @@ export function agentEnd(end: StepEnd, exitCode: number | null): EndMeaning<Agen
   switch (end) {
     case 'exited':
       return exitCode === 0 ? 'ok' : 'agent-failed';
+    // There is no such command, or it cannot be executed: trying the same again cannot help.
+    case 'start-failed':
+      return 'agent-failed';
     case 'oom':
       return 'agent-oom';
     case 'timeout':
@@ -20,7 +23,6 @@ export function agentEnd(end: StepEnd, exitCode: number | null): EndMeaning<Agen
     case 'killed':
       return 'stopped';
     case 'engine-lost':
-    case 'start-failed':
       return 'infrastructure';
   }
 }
@@ -30,6 +32,8 @@ export function gateEnd(end: StepEnd, exitCode: number | null): EndMeaning<GateC
   switch (end) {
     case 'exited':
       return exitCode === 0 ? 'ok' : 'gate-red';
+    case 'start-failed':
+      return 'gate-red';
     case 'oom':
       return 'gate-oom';
     case 'timeout':
@@ -39,7 +43,6 @@ export function gateEnd(end: StepEnd, exitCode: number | null): EndMeaning<GateC
     case 'killed':
       return 'stopped';
     case 'engine-lost':
-    case 'start-failed':
       return 'infrastructure';
   }
 }

@@ -53,7 +53,7 @@ describe('how a container ended', () => {
       killed: 'stopped',
       'engine-lost': 'infrastructure',
       'disk-full': 'agent-disk-full',
-      'start-failed': 'infrastructure',
+      'start-failed': 'agent-failed',
     });
     expect(gate).toMatchObject({
       exited: 'gate-red',

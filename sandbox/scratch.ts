@@ -1,0 +1,83 @@
+/**
+ * A scratch place for one activity: a bare repository of its own in front of the run's (so that trees can be made without writing
+ * into the hub or its mirror), and directories for what goes into containers and for what they print.
+ *
+ * 1. Nothing is ever written into the repository behind it.
+ * 2. It is gone when the activity ends; what a killed worker left is removed when its process is provably gone.
+ */
+import { chmod, copyFile, mkdir, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ownerStateOfTag, ownerTag, thisOwner } from './owner.ts';
+
+export interface Scratch {
+  /** Bare repository that reads the run's objects and writes its own. */
+  readonly gitDir: string;
+  readonly objectDir: string;
+  /** Fresh directory, readable by the sandbox's user, for files that are mounted read-only. */
+  inputDir(files: Readonly<Record<string, string>>): Promise<string>;
+  /** Path of a file for a step's output. */
+  outputFile(name: string): string;
+  close(): Promise<void>;
+}
+
+const FOLDER = 'scratch';
+
+export interface ScratchOptions {
+  readonly stateDir: string;
+  /** Git directory that holds the run's objects. */
+  readonly source: string;
+  readonly hostId: string;
+  /** Files that merge by union, as the hub merges them. */
+  readonly union: readonly string[];
+}
+
+export async function openScratch({ stateDir, source, hostId, union }: ScratchOptions): Promise<Scratch> {
+  const parent = join(stateDir, FOLDER);
+  await mkdir(parent, { recursive: true, mode: 0o711 });
+  const root = await mkdtemp(join(parent, `${ownerTag(thisOwner(hostId))}-`));
+  const gitDir = join(root, 'repo.git');
+  const objectDir = join(gitDir, 'objects');
+  for (const dir of ['objects/info', 'objects/pack', 'refs/heads', 'info'])
+    await mkdir(join(gitDir, dir), { recursive: true });
+  await mkdir(join(root, 'out'));
+  await writeFile(join(gitDir, 'HEAD'), 'ref: refs/heads/none\n');
+  await writeFile(join(gitDir, 'config'), '[core]\n\trepositoryformatversion = 0\n\tbare = true\n[gc]\n\tauto = 0\n');
+  await writeFile(join(objectDir, 'info', 'alternates'), `${await realpath(join(source, 'objects'))}\n`);
+  await writeAttributes(source, gitDir, union);
+  return {
+    gitDir,
+    objectDir,
+    inputDir: async (files) => {
+      const dir = await mkdtemp(join(root, 'in-'));
+      for (const [name, content] of Object.entries(files)) await writeFile(join(dir, name), content, { mode: 0o644 });
+      await chmod(dir, 0o755);
+      return dir;
+    },
+    outputFile: (name) => join(root, 'out', name.replaceAll('/', '_')),
+    close: () => rm(root, { recursive: true, force: true, maxRetries: 3 }),
+  };
+}
+
+/** The hub's own attributes where they can be seen, so that a file merges here as it will merge there. */
+async function writeAttributes(source: string, gitDir: string, union: readonly string[]): Promise<void> {
+  const target = join(gitDir, 'info', 'attributes');
+  const copied = await copyFile(join(source, 'info', 'attributes'), target).then(
+    () => true,
+    () => false,
+  );
+  if (!copied && union.length > 0)
+    await writeFile(target, union.map((glob) => `"${glob.replace(/["\\]/g, '\\$&')}" merge=union\n`).join(''));
+}
+
+/** Removes what processes that are provably gone have left. Returns how many. */
+export async function reapScratch(stateDir: string, hostId: string): Promise<number> {
+  const parent = join(stateDir, FOLDER);
+  const self = thisOwner(hostId);
+  let removed = 0;
+  for (const name of await readdir(parent).catch(() => [])) {
+    if (ownerStateOfTag(name.slice(0, name.lastIndexOf('-')), self) !== 'gone') continue;
+    await rm(join(parent, name), { recursive: true, force: true, maxRetries: 3 });
+    removed++;
+  }
+  return removed;
+}
