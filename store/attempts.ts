@@ -209,4 +209,5 @@ export async function listAttempts(db: Db, run: string, task: string): Promise<A
   return rows.map((row) => fromRow<AttemptRow>(row));
 }
 
-const whole = (ms: number | null | undefined): number | null => (ms == null ? null : Math.round(ms));
+const whole = (ms: number | null | undefined): number | null =>
+  ms === null || ms === undefined ? null : Math.round(ms);

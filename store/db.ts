@@ -86,4 +86,20 @@ export function fromRow<T>(row: pg.QueryResultRow): T {
 }
 
 /** Milliseconds since the epoch as a parameter for a timestamptz; null stays null. */
-export const time = (ms: number | null | undefined): Date | null => (ms == null ? null : new Date(ms));
+export const time = (ms: number | null | undefined): Date | null =>
+  ms === null || ms === undefined ? null : new Date(ms);
+
+/** One change for each key, in the order of the first: later fields win, undefined ones count as absent. */
+export function mergeBy<T extends object>(changes: readonly T[], keyOf: (change: T) => string): T[] {
+  const merged = new Map<string, T>();
+  for (const change of changes) {
+    const next: T = { ...(merged.get(keyOf(change)) ?? change) };
+    for (const [name, value] of Object.entries(change)) {
+      if (value === undefined) continue;
+      Reflect.set(next, name, value);
+    }
+    for (const [name, value] of Object.entries(next)) if (value === undefined) Reflect.deleteProperty(next, name);
+    merged.set(keyOf(change), next);
+  }
+  return [...merged.values()];
+}

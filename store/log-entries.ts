@@ -51,5 +51,5 @@ export async function listLogEntries(
      where run = $1 and ($2::text is null or task = $2) order by at desc, key desc limit $3`,
     [run, options.task ?? null, options.limit ?? 200],
   );
-  return rows.reverse().map((row) => fromRow<LogEntry>(row));
+  return rows.toReversed().map((row) => fromRow<LogEntry>(row));
 }

@@ -1,5 +1,5 @@
 /** Table `merges`: one row per merge request. */
-import { fromRow } from './db.ts';
+import { fromRow, mergeBy } from './db.ts';
 import type { Db } from './db.ts';
 import { json, message } from './text.ts';
 
@@ -37,13 +37,8 @@ export interface MergeRow {
  */
 export async function recordMerges(db: Db, run: string, changes: readonly MergeChange[], atMs?: number): Promise<void> {
   if (changes.length === 0) return;
-  const merged = new Map<string, MergeChange>();
-  for (const change of changes) {
-    const defined = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
-    merged.set(change.request, { ...merged.get(change.request), ...defined } as MergeChange);
-  }
-  const rows = [...merged.values()].map((change) =>
-    change.why == null ? change : { ...change, why: message(change.why) },
+  const rows = mergeBy(changes, (change) => change.request).map((change) =>
+    'why' in change ? { ...change, why: message(change.why) } : change,
   );
   await db.query(
     `with x as (

@@ -46,7 +46,7 @@ export function migrationsDir(from: string = dirname(fileURLToPath(import.meta.u
 /** In order. Throws when two files share a number. */
 export async function readMigrations(dir: string): Promise<Migration[]> {
   const migrations: Migration[] = [];
-  for (const file of (await readdir(dir)).sort()) {
+  for (const file of (await readdir(dir)).toSorted()) {
     const match = FILE.exec(file);
     if (match === null) continue;
     const sql = await readFile(join(dir, file), 'utf8');

@@ -95,7 +95,7 @@ export async function setRunPhase(db: Db, run: string, phase: string, waiting: u
   const { rowCount } = await db.query('update runs set phase = $2, details = $3, updated_at = now() where id = $1', [
     run,
     phase,
-    waiting == null ? null : json(waiting),
+    waiting === null || waiting === undefined ? null : json(waiting),
   ]);
   if (rowCount === 0) throw new UnknownRun(run);
 }

@@ -1,6 +1,6 @@
 /** Table `tasks`: what each task is to do (with its version) and where it stands. */
 import type { TaskKind, TaskSpec, TaskState } from '../spec/model.ts';
-import { fromRow } from './db.ts';
+import { fromRow, mergeBy } from './db.ts';
 import type { Db } from './db.ts';
 import { json, message } from './text.ts';
 
@@ -87,15 +87,10 @@ export interface TaskChange {
 export async function setTaskStates(db: Db, run: string, changes: readonly TaskChange[], atMs?: number): Promise<void> {
   if (changes.length === 0) return;
   // One row may be updated only once in a statement: of several changes of a task, later fields win.
-  const merged = new Map<string, TaskChange>();
-  for (const change of changes) {
-    const defined = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
-    merged.set(change.id, { ...merged.get(change.id), ...defined } as TaskChange);
-  }
-  const rows = [...merged.values()].map((change) => ({
+  const rows = mergeBy(changes, (change) => change.id).map((change) => ({
     ...change,
-    ...(change.waitingWhy == null ? {} : { waitingWhy: message(change.waitingWhy) }),
-    ...(change.why == null ? {} : { why: message(change.why) }),
+    ...('waitingWhy' in change ? { waitingWhy: message(change.waitingWhy) } : {}),
+    ...('why' in change ? { why: message(change.why) } : {}),
     ...(change.waitingOn === null ? { waitingSinceMs: null, waitingWhy: null } : {}),
   }));
   await db.query(

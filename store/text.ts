@@ -36,7 +36,7 @@ export function cap(content: string | Buffer, limit: number = ARTIFACT_BYTES): C
 
 /** A message column: cleaned, at most MESSAGE_BYTES; null stays null. */
 export const message = (text: string | null | undefined): string | null =>
-  text == null ? null : cap(text, MESSAGE_BYTES).text;
+  text === null || text === undefined ? null : cap(text, MESSAGE_BYTES).text;
 
 /**
  * JSON that jsonb accepts: NUL dropped, half surrogates replaced. JSON.stringify writes whole pairs as themselves and

@@ -66,7 +66,7 @@ export async function startCluster(): Promise<Cluster> {
       await admin.query(`create database ${name}`);
       return open(name);
     },
-    again: (pool) => open(new URL(pool.options.connectionString as string).pathname.slice(1)),
+    again: (pool) => open(new URL(pool.options.connectionString ?? '').pathname.slice(1)),
     async stop() {
       await Promise.all(pools.map((pool) => pool.end()));
       await admin.end();

@@ -31,7 +31,7 @@ describe('migrate', () => {
     const pool = await cluster.empty();
     const results = await Promise.all(Array.from({ length: 8 }, () => migrate(cluster.again(pool))));
     const all = await readMigrations(migrationsDir());
-    expect(results.flat().sort()).toEqual(all.map((migration) => migration.name).sort());
+    expect(results.flat().toSorted()).toEqual(all.map((migration) => migration.name).toSorted());
     const { rows } = await pool.query('select count(*) as n from swarmline_migrations');
     expect(rows[0]).toEqual({ n: all.length });
   });

@@ -94,7 +94,7 @@ describe('every write', () => {
 
   test('all of them, repeated at random by four clients at once, leave one row each', async () => {
     const names = Object.keys(writes).filter((name) => name !== 'finishRun');
-    const jobs = Array.from({ length: 4 }, (_, client) =>
+    const jobs = Array.from({ length: 4 }, (__, client) =>
       names.map((_, i) => names[(i * (client + 3)) % names.length]),
     );
     await Promise.all(
@@ -299,6 +299,33 @@ describe('text', () => {
     expect(kept).toMatchObject({ bytes: 100_000_000, truncated: true });
     expect(kept?.content.startsWith('START') && kept.content.endsWith('END')).toBe(true);
     expect(Buffer.byteLength(kept?.content ?? '')).toBeLessThan(store.ARTIFACT_BYTES + 100);
+  });
+});
+
+describe('the overview', () => {
+  test('shows tasks, attempts, merges and green points of one moment', async () => {
+    await store.startAttempt(db, key, { host: 'h1', queuedMs: 4 });
+    await store.endAttempt(db, key, { outcome: 'passed', agentMs: 10, gateMs: 20 });
+    await store.startAttempt(db, { ...key, task: 'b' }, { host: 'h1' });
+    await store.recordMerges(db, 'r', [
+      { request: 'a/1', task: 'a', attempt: 1, state: 'verified', verifiedAtMs: 5_000 },
+      { request: 'b/1', task: 'b', attempt: 1, state: 'queued', requestedAtMs: 6_000 },
+    ]);
+    await store.saveGreenPoint(db, 'r', { n: 0, commit: 'b0', atMs: 1_500 });
+    expect(await store.runOverview(db, 'r')).toMatchObject({
+      run: { id: 'r', startedAtMs: 1_000, outcome: null },
+      tasks: [{ id: 'a' }, { id: 'b', dependsOn: ['a'] }],
+      running: [{ task: 'b', host: 'h1' }],
+      attempts: { total: 2, byOutcome: { passed: 1 }, agentMs: 10, gateMs: 20, queuedMs: 4 },
+      merges: {
+        byState: { verified: 1, queued: 1 },
+        oldestQueuedAtMs: 6_000,
+        oldestUnverifiedAtMs: null,
+        landedAtMs: [5_000],
+      },
+      greenPoints: [{ n: 0, commit: 'b0', wave: null, atMs: 1_500 }],
+    });
+    expect(await store.runOverview(db, 'nobody')).toBeNull();
   });
 });
 
