@@ -1,0 +1,48 @@
+/** The environment in which workers and commands find the services that `up` runs: what was given stays, the rest is filled in. */
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { databaseUrl } from './postgres.ts';
+import type { Settings } from './settings.ts';
+import { temporalAddress } from './temporal-server.ts';
+
+const tokenFile = (settings: Settings): string => join(settings.stateDir, 'hub-token');
+
+function readToken(settings: Settings): string | null {
+  try {
+    return readFileSync(tokenFile(settings), 'utf8').trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** The token that sandbox hosts show to the hub: made once when none is given. */
+export async function ensureHubToken(settings: Settings): Promise<void> {
+  if (settings.given.hubToken !== null || readToken(settings) !== null) return;
+  await mkdir(settings.stateDir, { recursive: true });
+  await writeFile(tokenFile(settings), `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx' }).catch(
+    (error: NodeJS.ErrnoException) => {
+      // Made by another command in the meantime.
+      if (error.code !== 'EEXIST') throw error;
+    },
+  );
+}
+
+/** The given environment with everything that is ours filled in. Reads two small files; nothing has to run. */
+export function localEnvironment(settings: Settings, given: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const database = databaseUrl(settings);
+  const token = settings.given.hubToken ?? readToken(settings);
+  return {
+    ...given,
+    SWARMLINE_STATE: settings.stateDir,
+    SWARMLINE_CACHE: settings.cacheDir,
+    TEMPORAL_ADDRESS: temporalAddress(settings),
+    TEMPORAL_NAMESPACE: settings.namespace,
+    ...(database === null ? {} : { DATABASE_URL: database }),
+    ...(token === null ? {} : { SWARMLINE_HUB_TOKEN: token }),
+    SWARMLINE_HUB_URL: settings.hubUrl,
+    SWARMLINE_METRICS_PORT: String(settings.ports.metrics),
+  };
+}
