@@ -159,6 +159,8 @@ export interface RecordActivities {
     why: string;
   }): Promise<void>;
   hostsOfRun(input: { run: string }): Promise<string[]>;
+  /** Attempts whose agent or gate runs now. */
+  attemptsRunning(input: { run: string }): Promise<number>;
   notify(input: { run: string; event: NotifyEvent; key: string; text: string }): Promise<void>;
   addLogEntry(input: { run: string; kind: string; task: string | null; message: string; key: string }): Promise<void>;
 }

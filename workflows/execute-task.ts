@@ -1,0 +1,200 @@
+/**
+ * One task, one round: attempts until one lands, or none is left.
+ *
+ * Invariants:
+ * 1. Only a commit whose gate was green is sent to the mainline.
+ * 2. It ends `passed` only on the mainline's word that the commit is under `verified`.
+ * 3. It holds a slot only while an agent or a gate runs: the wave grants it, this workflow gives it back.
+ */
+import {
+  CancellationScope,
+  condition,
+  getExternalWorkflowHandle,
+  isCancellation,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { TaskStart } from '../activities/contract.ts';
+import { consequenceOf, mayRetry } from '../spec/causes.ts';
+import type { FailureCause, Policy } from '../spec/model.ts';
+import { stateKey } from './attributes.ts';
+import type { MainlineAnswer, MergeOrder, TaskReport } from './protocol.ts';
+import {
+  mainlineAnswer,
+  mainlineId,
+  mergeApproved,
+  requestMerge,
+  slotGranted,
+  slotMessage,
+  withdrawTask,
+} from './protocol.ts';
+import { attemptActivities, recordActivities } from './proxies.ts';
+
+export interface ExecuteTaskInput {
+  readonly run: string;
+  readonly task: TaskStart;
+  readonly policy: Pick<Policy, 'attempts' | 'fixAttempts'>;
+  /** Wave workflow that grants slots. */
+  readonly wave: string;
+}
+
+type Verdict =
+  | { readonly ok: true; readonly commit: string }
+  | { readonly ok: false; readonly cause: FailureCause; readonly why: string };
+
+function show(state: string, text: string): void {
+  upsertSearchAttributes([{ key: stateKey, value: state }]);
+  setCurrentDetails(text);
+}
+
+export async function executeTask(input: ExecuteTaskInput): Promise<TaskReport> {
+  const { run, task, policy } = input;
+  const answers: MainlineAnswer[] = [];
+  let hasSlot = true;
+  const needsApproval = task.approvals.includes('merge');
+  let approved = !needsApproval;
+  setHandler(mainlineAnswer, (answer) => void answers.push(answer));
+  setHandler(slotGranted, () => void (hasSlot = true));
+  setHandler(mergeApproved, () => void (approved = true));
+
+  const wave = getExternalWorkflowHandle(input.wave);
+  const mainline = getExternalWorkflowHandle(mainlineId(run));
+  let attempt = task.firstAttempt;
+  let made = task.firstAttempt - 1;
+  let ejections = task.ejections;
+  let kept: TaskReport['kept'] = task.resubmit;
+  let startFrom: 'verified' | 'next' = 'verified';
+  let requested = false;
+
+  const report = (state: TaskReport['state'], why: string): TaskReport => ({
+    task: task.id,
+    round: task.round,
+    state,
+    attempts: made,
+    ejections,
+    why,
+    kept,
+    awaitsApproval: false,
+  });
+  const giveSlotBack = async (why: string): Promise<void> => {
+    hasSlot = false;
+    await wave.signal(slotMessage, { task: task.id, kind: 'release', why });
+  };
+  /** Agent, gate, merge; resolves with what became of it. */
+  const tryOnce = async (resubmit: TaskStart['resubmit']): Promise<Verdict> => {
+    const work = resubmit ?? (await agentWork());
+    if ('ok' in work) return work;
+    kept = work;
+    const gate = await attemptActivities.runGate.executeWithOptions(
+      { summary: `gate ${task.id} attempt ${work.attempt}` },
+      [
+        {
+          run,
+          key: `${task.id}/${work.attempt}${resubmit === null ? '' : `~${task.round}`}`,
+          level: 'task',
+          commit: work.commit,
+          base: work.base,
+          task: task.id,
+          attempt: work.attempt,
+          onto: startFrom,
+          ...(task.scaffold ? { only: [] } : {}),
+          waive: task.waive,
+          rerunRed: false,
+        },
+      ],
+    );
+    if (gate.outcome === 'conflict')
+      return { ok: false, cause: 'conflict', why: `It conflicts in ${gate.paths.join(', ')}` };
+    if (gate.outcome === 'red') return { ok: false, cause: gate.cause, why: `Step ${gate.step} is red` };
+    return merge(work);
+  };
+
+  const agentWork = async (): Promise<Extract<Verdict, { ok: false }> | NonNullable<TaskReport['kept']>> => {
+    const result = await attemptActivities.runAgent.executeWithOptions(
+      { summary: `agent ${task.id} attempt ${attempt} (${task.engine})` },
+      [{ run, task: task.id, round: task.round, attempt, startFrom }],
+    );
+    return result.ok ? { commit: result.commit, base: result.base, attempt } : result;
+  };
+
+  const merge = async (work: NonNullable<TaskReport['kept']>): Promise<Verdict> => {
+    if (!approved) {
+      await wave.signal(slotMessage, { task: task.id, kind: 'release', why: 'approval' });
+      hasSlot = false;
+      show('merging', `Waits for a person: \`swarmline approve ${run} merge --task ${task.id}\``);
+      await condition(() => approved);
+    } else await giveSlotBack('mainline');
+    show('merging', 'Gate green; waits for the mainline');
+    const id = `${task.id}/${work.attempt}`;
+    const order: MergeOrder = {
+      id,
+      task: task.id,
+      attempt: work.attempt,
+      commit: work.commit,
+      base: work.base,
+      engine: task.engine,
+      model: task.model,
+      atMs: Date.now(),
+      replyTo: workflowInfo().workflowId,
+    };
+    approved = !needsApproval; // the next attempt is another change and asks again
+    answers.length = 0;
+    await mainline.signal(requestMerge, order);
+    requested = true;
+    await condition(() => answers.some(({ request }) => request === id));
+    requested = false;
+    const answer = answers.find(({ request }) => request === id)!;
+    if (answer.kind === 'landed') return { ok: true, commit: answer.commit };
+    if (answer.kind === 'dependency-ejected') throw new DependencyEjected(answer.why);
+    return { ok: false, cause: answer.kind, why: answer.why };
+  };
+
+  try {
+    for (let resubmit = task.resubmit; ; resubmit = null) {
+      if (!hasSlot) {
+        await wave.signal(slotMessage, { task: task.id, kind: 'need', why: 'next attempt' });
+        await condition(() => hasSlot);
+        show('running', `Attempt ${attempt}`);
+      }
+      const verdict = await tryOnce(resubmit);
+      if (resubmit === null) made = attempt++;
+      if (verdict.ok) {
+        show('passed', `Landed in ${verdict.commit}`);
+        return report('passed', '');
+      }
+      const { isEjection, says, startFrom: from } = consequenceOf(verdict.cause);
+      startFrom = from;
+      if (isEjection) ejections += 1;
+      await recordActivities.endAttempt({
+        run,
+        task: task.id,
+        attempt: kept !== null && resubmit !== null ? kept.attempt : made,
+        outcome: verdict.cause,
+        why: verdict.why,
+      });
+      const tried = made - task.firstAttempt + 1;
+      if (resubmit === null && !mayRetry(policy, tried, ejections)) {
+        show('blocked', `Blocked: ${says}. ${verdict.why}`);
+        return report('blocked', `${says}: ${verdict.why}`);
+      }
+    }
+  } catch (error) {
+    if (error instanceof DependencyEjected) return report('pending', error.why);
+    if (!isCancellation(error)) throw error;
+    await CancellationScope.nonCancellable(async () => {
+      if (requested) await mainline.signal(withdrawTask, { task: task.id }).catch(() => undefined); // it may have ended with the run
+      show('cancelled', 'Cancelled');
+    });
+    return report('cancelled', 'cancelled');
+  }
+}
+
+class DependencyEjected extends Error {
+  readonly why: string;
+  constructor(why: string) {
+    super(why);
+    this.why = why;
+  }
+}

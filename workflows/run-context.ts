@@ -1,0 +1,147 @@
+/** What the parts of runSpec share: the state, the open waves, and how to reach them. */
+import {
+  condition,
+  getExternalWorkflowHandle,
+  isCancellation,
+  setCurrentDetails,
+  sleep,
+  upsertSearchAttributes,
+} from '@temporalio/workflow';
+import type { Admitted, Waiting } from '../activities/contract.ts';
+import type { Approval, NotifyEvent } from '../spec/model.ts';
+import { stateKey } from './attributes.ts';
+import type { IntegrationResult } from './protocol.ts';
+import { mainlineId, planChanged, waveId } from './protocol.ts';
+import { hostActivities, recordActivities } from './proxies.ts';
+import { runDetails, waitingForPeople } from './run-details.ts';
+import type { RunState } from './run-state.ts';
+
+export interface OpenPart {
+  readonly wave: number;
+  readonly part: number;
+}
+
+export class RunContext {
+  readonly run: string;
+  readonly admitted: Admitted;
+  readonly state: RunState;
+  readonly openParts = new Map<string, OpenPart>();
+  readonly integrations: IntegrationResult[] = [];
+  readonly approved = new Set<Approval>();
+  awaiting: { readonly what: Approval; readonly why: string; readonly sinceMs: number } | null = null;
+  phase = 'prepare';
+  wave = 0;
+  parts = 0;
+  greenPoints = 0;
+  main: string;
+  paused = false;
+  /** Raised by every signal and update; the main loop looks again. */
+  stirred = false;
+  delivered: string | null = null;
+  /** Notifications sent already, by key. */
+  readonly told = new Set<string>();
+  #recorded = '';
+
+  constructor(run: string, admitted: Admitted, state: RunState) {
+    this.run = run;
+    this.admitted = admitted;
+    this.state = state;
+    this.main = admitted.base;
+  }
+
+  waiting(): Waiting[] {
+    const { awaiting, run } = this;
+    const approval =
+      awaiting === null
+        ? []
+        : [
+            {
+              on: `approval: ${awaiting.what}`,
+              why: awaiting.why,
+              sinceMs: awaiting.sinceMs,
+              command: `swarmline approve ${run} ${awaiting.what}`,
+            },
+          ];
+    return [...approval, ...waitingForPeople(run, this.state)];
+  }
+
+  /** Writes what changed to the store and shows it in the UI. */
+  async record(): Promise<void> {
+    const waiting = this.waiting();
+    const phase = this.paused ? `${this.phase} (paused)` : this.phase;
+    setCurrentDetails(runDetails(this.run, phase, this.state, this.greenPoints, waiting));
+    const key = JSON.stringify([phase, waiting.map(({ on }) => on)]);
+    if (key === this.#recorded && !this.state.hasChanges) return;
+    this.#recorded = key;
+    await recordActivities.recordRun.executeWithOptions({ summary: `record ${phase}` }, [
+      { run: this.run, phase: this.phase, waiting, changes: this.state.changes(), paused: this.paused },
+    ]);
+  }
+
+  async enter(phase: string): Promise<void> {
+    this.phase = phase;
+    upsertSearchAttributes([{ key: stateKey, value: phase }]);
+    await this.record();
+  }
+
+  /** A named wait for a person. Fires notify, stands in the UI, ends with `approve`. */
+  async approval(what: Approval, why: string): Promise<void> {
+    if (!this.admitted.policy.approve.includes(what)) return;
+    this.approved.delete(what);
+    this.awaiting = { what, why, sinceMs: Date.now() };
+    await this.record();
+    await this.notify(
+      'blocked',
+      `approval-${what}-${this.wave}`,
+      `${this.run} waits for approval of the ${what}: ${why}`,
+    );
+    await condition(() => this.approved.has(what));
+    this.awaiting = null;
+    await this.record();
+  }
+
+  async notify(event: NotifyEvent, key: string, text: string): Promise<void> {
+    if (!this.admitted.notifyOn.includes(event)) return;
+    await recordActivities.notify.executeWithOptions({ summary: `notify: ${event}` }, [
+      { run: this.run, event, key, text },
+    ]);
+  }
+
+  async tellPlan(): Promise<void> {
+    await getExternalWorkflowHandle(mainlineId(this.run)).signal(planChanged, this.state.plan);
+  }
+
+  async eachOpenPart(act: (handle: ReturnType<typeof getExternalWorkflowHandle>) => Promise<void>): Promise<void> {
+    for (const { wave, part } of [...this.openParts.values()]) {
+      try {
+        await act(getExternalWorkflowHandle(waveId(this.run, wave, part)));
+      } catch (error) {
+        if (isCancellation(error)) throw error; // otherwise it has closed meanwhile
+      }
+    }
+  }
+
+  /** Acts on every host that holds containers of the run; a host that does not answer is named, not waited for. */
+  async onHosts(
+    act: (host: ReturnType<typeof hostActivities>) => Promise<number>,
+  ): Promise<{ containers: number; silent: string[] }> {
+    const hosts = await recordActivities.hostsOfRun({ run: this.run });
+    const silent: string[] = [];
+    const counts = await Promise.all(
+      hosts.map(async (host) => {
+        try {
+          return await act(hostActivities(host));
+        } catch {
+          silent.push(host);
+          return 0;
+        }
+      }),
+    );
+    return { containers: counts.reduce((sum, count) => sum + count, 0), silent };
+  }
+
+  /** Resolves once nothing of the run holds a container; asks the store every two seconds. */
+  async drained(): Promise<void> {
+    while ((await recordActivities.attemptsRunning({ run: this.run })) > 0) await sleep(2000);
+  }
+}

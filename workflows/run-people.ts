@@ -1,0 +1,222 @@
+/**
+ * What people may ask of a run. Every update is validated before it enters history and returns, with a sentence, when what
+ * it says has happened (invariant 12 of the design).
+ */
+import { ApplicationFailure, condition, getExternalWorkflowHandle, setHandler } from '@temporalio/workflow';
+import { GATE_STEPS } from '../spec/model.ts';
+import { allDependants } from '../spec/schedule.ts';
+import { canMove, isClosed } from '../spec/task-state.ts';
+import * as protocol from './protocol.ts';
+import { mainlineActivities, readableFailure, recordActivities } from './proxies.ts';
+import type { RunContext } from './run-context.ts';
+import type { TaskRecord } from './run-state.ts';
+
+const refuse = (message: string): never => {
+  throw ApplicationFailure.create({ message, type: 'Refused', nonRetryable: true });
+};
+const IN_FLIGHT = ['running', 'retrying', 'merging'];
+
+export function handlePeople(context: RunContext): void {
+  const { run, state } = context;
+  const record = (id: string): TaskRecord =>
+    state.get(id) ?? refuse(`${run} has no task "${id}"; \`swarmline status ${run}\` lists them`);
+  const stir = async (): Promise<void> => {
+    context.stirred = true;
+    await context.record();
+  };
+
+  setHandler(
+    protocol.approveUpdate,
+    async ({ what, task }) => {
+      if (what === 'merge') {
+        const { plan, round } = record(task ?? '');
+        await getExternalWorkflowHandle(protocol.taskWorkflowId(run, plan.id, round)).signal(protocol.mergeApproved);
+        record(plan.id).awaitsApproval = false;
+        await stir();
+        return `Approved: ${plan.id} goes to the mainline`;
+      }
+      context.approved.add(what);
+      await condition(() => context.awaiting?.what !== what);
+      return `Approved: ${what}`;
+    },
+    {
+      validator: ({ what, task }) => {
+        if (what === 'merge') {
+          if (task === undefined) refuse(`Name the task: swarmline approve ${run} merge --task TASK`);
+          else if (!record(task).awaitsApproval)
+            refuse(`${task} does not wait for an approval; it is ${record(task).state}`);
+        } else if (context.awaiting?.what !== what) {
+          refuse(
+            `Nothing waits for approval of "${what}"${context.awaiting === null ? '' : `; waiting: ${context.awaiting.what}`}`,
+          );
+        }
+      },
+    },
+  );
+
+  setHandler(
+    protocol.retryTaskUpdate,
+    async ({ task }) => {
+      state.retry(task, Date.now());
+      await stir();
+      await condition(() => context.paused || record(task).state !== 'pending');
+      return `${task} is ${record(task).state}, round ${record(task).round}`;
+    },
+    {
+      validator: ({ task }) =>
+        void (record(task).state === 'blocked' || refuse(`${task} is ${record(task).state}, not blocked`)),
+    },
+  );
+
+  /** Ends a task by a person's word: at once where nothing runs, else when its containers are gone. */
+  const end = async (id: string, how: 'skip' | 'cancel'): Promise<void> => {
+    const target = record(id);
+    if (!IN_FLIGHT.includes(target.state)) {
+      state.move(id, how, Date.now(), 'by a person');
+      return;
+    }
+    target.intent = how;
+    await getExternalWorkflowHandle(protocol.taskWorkflowId(run, id, target.round)).cancel();
+    await context.onHosts((host) => host.stop({ run, task: id }));
+    await condition(() => isClosed(record(id).state));
+  };
+  const endable =
+    (how: 'skip' | 'cancel') =>
+    ({ task }: protocol.TaskArgument): void =>
+      void (
+        canMove(record(task).state, how) ||
+        refuse(`${task} is ${record(task).state}; it can no longer be ${how === 'skip' ? 'skipped' : 'cancelled'}`)
+      );
+
+  setHandler(
+    protocol.skipTaskUpdate,
+    async ({ task, dependants = 'release' }) => {
+      await end(task, 'skip');
+      if (record(task).state !== 'skipped')
+        return `${task} is ${record(task).state}: it ended before it could be skipped`;
+      record(task).releasesDependants = dependants === 'release';
+      const also =
+        dependants === 'skip'
+          ? [...allDependants(state.plan, [task])].filter((id) => canMove(record(id).state, 'skip'))
+          : [];
+      for (const id of also) await end(id, 'skip');
+      await stir();
+      return `Skipped ${[task, ...also].join(', ')}${dependants === 'release' ? '; what depends on it is released' : ''}`;
+    },
+    { validator: endable('skip') },
+  );
+  setHandler(
+    protocol.cancelTaskUpdate,
+    async ({ task }) => {
+      await end(task, 'cancel');
+      await stir();
+      return `${task} is ${record(task).state}`;
+    },
+    { validator: endable('cancel') },
+  );
+
+  setHandler(
+    protocol.amendTaskUpdate,
+    async ({ task, spec }) => {
+      try {
+        state.amend(await mainlineActivities.amendTask({ run, task, raw: spec }));
+      } catch (error) {
+        throw readableFailure(error);
+      }
+      await context.tellPlan();
+      await stir();
+      const again = record(task).state === 'blocked' ? `; \`swarmline retry ${run} ${task}\` starts it` : '';
+      return `${task} is amended and ${record(task).state}${again}`;
+    },
+    {
+      validator: ({ task }) =>
+        void (
+          ['pending', 'ready', 'blocked'].includes(record(task).state) ||
+          refuse(`${task} is ${record(task).state}; only a task that is pending or blocked can be amended`)
+        ),
+    },
+  );
+  setHandler(protocol.addTaskUpdate, async ({ task }) => {
+    try {
+      const plan = await mainlineActivities.admitTask({ run, raw: task });
+      state.add(plan, Date.now());
+      await context.tellPlan();
+      await stir();
+      return `Added ${plan.id}`;
+    } catch (error) {
+      throw readableFailure(error);
+    }
+  });
+
+  setHandler(
+    protocol.landAnywayUpdate,
+    async ({ task, step, reason }) => {
+      const target = record(task);
+      await recordActivities.addLogEntry({
+        run,
+        kind: 'land-anyway',
+        task,
+        message: `Step ${step} waived: ${reason}`,
+        key: `land-anyway/${task}/${target.round}/${step}`,
+      });
+      state.retry(task, Date.now());
+      target.resubmit = true;
+      target.waive = [...target.waive, step];
+      await stir();
+      await condition(() => context.paused || isClosed(record(task).state));
+      return `${task} is ${record(task).state}${record(task).why === '' ? '' : `: ${record(task).why}`}`;
+    },
+    {
+      validator: ({ task, step, reason }) => {
+        const target = record(task);
+        if (target.state !== 'blocked') refuse(`${task} is ${target.state}, not blocked`);
+        if (target.kept === null) refuse(`${task} has no collected commit that could land`);
+        if (!(GATE_STEPS as readonly string[]).includes(step))
+          refuse(`No gate step is called "${step}"; there are ${GATE_STEPS.join(', ')}`);
+        if (!reason?.trim()) refuse('Say why: --reason "…" is recorded');
+      },
+    },
+  );
+
+  setHandler(protocol.pauseUpdate, async ({ drain = false }) => {
+    context.paused = true;
+    await stir(); // the store knows before anything else: a step that would start now waits
+    await getExternalWorkflowHandle(protocol.mainlineId(run)).signal(protocol.holdMerges, true);
+    await context.eachOpenPart((wave) => wave.signal(protocol.holdStarts, true));
+    if (drain) {
+      await context.drained();
+      return 'Paused: what was running has ended, nothing starts or merges';
+    }
+    const { containers, silent } = await context.onHosts((host) => host.freeze({ run }));
+    const lost =
+      silent.length === 0
+        ? ''
+        : `; no answer from ${silent.join(', ')}: their containers, if any, run on until they are back`;
+    return `Paused: ${containers} container${containers === 1 ? '' : 's'} frozen, nothing starts or merges${lost}`;
+  });
+  setHandler(protocol.resumeUpdate, async () => {
+    context.paused = false;
+    await stir();
+    const { containers } = await context.onHosts((host) => host.thaw({ run }));
+    await context.eachOpenPart((wave) => wave.signal(protocol.holdStarts, false));
+    await getExternalWorkflowHandle(protocol.mainlineId(run)).signal(protocol.holdMerges, false);
+    return `Resumed: ${containers} container${containers === 1 ? '' : 's'} thawed`;
+  });
+  setHandler(protocol.deliverUpdate, async () => {
+    const { commit, pushed, fetch } = await mainlineActivities.deliverMain({ run });
+    return pushed === null ? `main is ${commit}; fetch it with: ${fetch}` : `Pushed ${commit} to ${pushed}`;
+  });
+
+  setHandler(protocol.progressQuery, () => ({
+    phase: context.phase,
+    paused: context.paused,
+    wave: context.wave,
+    tasks: state.counts() as Record<string, number>,
+    greenPoints: context.greenPoints,
+    waiting: context.waiting(),
+  }));
+  setHandler(protocol.planQuery, () =>
+    [...state.records.values()].map(({ plan, state: s, round }) => ({ ...plan, state: s, round })),
+  );
+  setHandler(protocol.taskQuery, (id) => state.get(id) ?? null);
+}

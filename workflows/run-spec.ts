@@ -1,0 +1,252 @@
+/**
+ * One run: from a spec to commits on `main`. It alone holds task states and restarts tasks.
+ *
+ * Invariants:
+ * 1. Nothing starts before the whole spec is found good; then every problem is in one failure.
+ * 2. It ends `completed` only when every task passed, or was skipped or cancelled by a person, and the last integration point is green.
+ * 3. Cancelling keeps every commit, returns when the containers are gone, and says what can be delivered.
+ */
+import {
+  allHandlersFinished,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  getExternalWorkflowHandle,
+  isCancellation,
+  ParentClosePolicy,
+  setHandler,
+  startChild,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { ExternalWorkflowHandle } from '@temporalio/workflow';
+import type { Admitted, RunReport } from '../activities/contract.ts';
+import { attributesOf } from './attributes.ts';
+import { mainline } from './mainline.ts';
+import * as protocol from './protocol.ts';
+import { attemptActivities, mainlineActivities, readableFailure, recordActivities } from './proxies.ts';
+import { RunContext } from './run-context.ts';
+import { handlePeople } from './run-people.ts';
+import { newRecord, RunState } from './run-state.ts';
+import type { TaskRecord } from './run-state.ts';
+import { runFrontier, runWaves } from './run-waves.ts';
+
+/** What a run takes with it when it continues as new. */
+export interface CarriedRun {
+  readonly admitted: Admitted;
+  readonly records: readonly TaskRecord[];
+  readonly openParts: readonly (readonly [string, { readonly wave: number; readonly part: number }])[];
+  readonly wave: number;
+  readonly parts: number;
+  readonly greenPoints: number;
+  readonly main: string;
+  readonly paused: boolean;
+}
+
+export async function runSpec(raw: unknown, carried: CarriedRun | null = null): Promise<RunReport> {
+  const { workflowId: run } = workflowInfo();
+  const context = carried === null ? await begin(run, raw) : resumeCarried(run, carried);
+  try {
+    setHandler(protocol.waveReport, ({ wave, part, tasks, closed }) => {
+      for (const report of tasks) context.state.report(report, Date.now());
+      if (closed) context.openParts.delete(protocol.waveId(run, wave, part));
+      context.stirred = true;
+    });
+    setHandler(protocol.mainlineReport, (report) => applyMainline(context, report));
+    handlePeople(context);
+    if (carried === null) await prepare(context);
+
+    await context.enter('waves');
+    const outcome = context.admitted.policy.schedule === 'waves' ? await runWaves(context) : await runFrontier(context);
+    if (outcome === 'renew') {
+      await condition(allHandlersFinished);
+      await continueAsNew<typeof runSpec>(null, carry(context));
+    }
+    await context.approval('delivery', `main has ${context.greenPoints} green points`);
+    await context.enter('deliver');
+    await deliver(context);
+    return await finish(context, 'completed');
+  } catch (error) {
+    if (isCancellation(error)) await CancellationScope.nonCancellable(() => windUp(context));
+    else if (error instanceof ApplicationFailure)
+      await CancellationScope.nonCancellable(() => fail(context, error.message));
+    throw error;
+  }
+}
+
+async function begin(run: string, raw: unknown): Promise<RunContext> {
+  try {
+    const admitted = await mainlineActivities.admitRun.executeWithOptions(
+      { summary: 'validate the spec, fetch the base commit' },
+      [{ run, raw }],
+    );
+    const now = Date.now();
+    const records = admitted.plan.map((task) => newRecord(task, now));
+    return new RunContext(run, admitted, new RunState(admitted.policy, engineOf(admitted), records));
+  } catch (error) {
+    throw readableFailure(error);
+  }
+}
+
+const engineOf = ({ engines }: Admitted) => engines['worker'] ?? { engine: 'command', model: null };
+
+/** Mainline workflow, baseline, proof that the gate can fail, approval of the plan. */
+async function prepare(context: RunContext): Promise<void> {
+  const { run, admitted, state } = context;
+  const { policy, base } = admitted;
+  await context.enter('prepare');
+  await startChild(mainline, {
+    workflowId: protocol.mainlineId(run),
+    args: [{ run, plan: state.plan, policy, scaffold: admitted.scaffold, carried: null }],
+    parentClosePolicy: ParentClosePolicy.ABANDON, // survives when the run continues as new; the run closes it
+    staticSummary: 'mainline',
+    staticDetails: 'The merge queue: orders, merges, verifies, integrates',
+    typedSearchAttributes: attributesOf({ run, kind: 'mainline', state: 'open' }),
+  });
+  if (!admitted.emptyRepository) {
+    const baseline = await attemptActivities.runGate.executeWithOptions(
+      { summary: `baseline gate on ${base.slice(0, 10)}` },
+      [
+        {
+          run,
+          key: 'baseline',
+          level: 'wave',
+          commit: base,
+          base: null,
+          task: null,
+          attempt: null,
+          onto: null,
+          rerunRed: true,
+        },
+      ],
+    );
+    if (baseline.outcome === 'red' && policy.baseline === 'refuse') {
+      const step = baseline.steps.find(({ step: name }) => name === baseline.step);
+      throw ApplicationFailure.nonRetryable(
+        `The base commit ${base.slice(0, 10)} is red before any task: step ${baseline.step}.\n${step?.failures.join('\n') ?? ''}\n${step?.tail ?? ''}\n` +
+          `Mend the branch, or say \`policy: {baseline: record}\` with a gate report. Full log: swarmline logs ${run} baseline`,
+        'BaselineRed',
+      );
+    }
+    if (policy.gateProof !== 'off') await proveGate(context);
+  }
+  await context.approval('plan', `${state.plan.length} tasks`);
+}
+
+async function proveGate(context: RunContext): Promise<void> {
+  const { run, admitted } = context;
+  const { planted } = await attemptActivities.proveGate.executeWithOptions(
+    { summary: 'proof that the gate can fail' },
+    [{ run, commit: admitted.base, sample: 3 }],
+  );
+  const unnoticed = planted.filter(({ redStep }) => redStep === null).map(({ path }) => path);
+  const message =
+    unnoticed.length === 0
+      ? `Every planted fault turned a step red: ${planted.map(({ path, redStep }) => `${path} → ${redStep}`).join(', ')}`
+      : `A fault planted in these files turned no gate step red: ${unnoticed.join(', ')}`;
+  await recordActivities.addLogEntry({ run, kind: 'gate-proof', task: null, message, key: 'gate-proof' });
+  if (unnoticed.length > 0 && admitted.policy.gateProof === 'require') {
+    throw ApplicationFailure.nonRetryable(
+      `${message}. The gate cannot judge them (do the tests import built files instead of the sources?). Mend the gate, or say \`policy: {gateProof: warn}\`.`,
+      'GateCannotFail',
+    );
+  }
+}
+
+function applyMainline(context: RunContext, report: protocol.MainlineReport): void {
+  const now = Date.now();
+  const { state } = context;
+  state.rolledBack(report.rolledBack, now);
+  state.landedAgain(report.landedAgain, now);
+  for (const { entry, culprit, why } of report.ejected) state.ejected(entry, culprit, why, now);
+  if (report.integration !== null) {
+    context.integrations.push(report.integration);
+    if (report.integration.outcome === 'green') {
+      context.greenPoints = report.integration.n;
+      context.main = report.integration.commit;
+    }
+  }
+  context.stirred = true;
+}
+
+async function deliver(context: RunContext): Promise<void> {
+  const { commit, pushed, fetch } = await mainlineActivities.deliverMain.executeWithOptions(
+    { summary: `deliver ${context.main.slice(0, 10)}` },
+    [{ run: context.run }],
+  );
+  context.main = commit;
+  context.delivered = pushed ?? fetch;
+}
+
+/** A run that was cancelled: nothing of it runs any more when this returns; every commit is kept. */
+async function windUp(context: RunContext): Promise<void> {
+  await context.eachOpenPart((wave) => wave.cancel());
+  await withMainline(context, (handle) => handle.cancel()); // a verification that runs must not be started again
+  await context.onHosts((host) => host.stop({ run: context.run }));
+  await condition(() => context.openParts.size === 0, '2m');
+  await finish(context, 'cancelled');
+}
+async function fail(context: RunContext, why: string): Promise<void> {
+  await context.notify('red', 'failed', `${context.run} failed: ${why}`);
+  await finish(context, 'failed');
+}
+
+async function finish(context: RunContext, outcome: RunReport['outcome']): Promise<RunReport> {
+  const { run, state, greenPoints, main, delivered } = context;
+  await withMainline(context, (handle) => handle.signal(protocol.closeMainline));
+  const next =
+    outcome === 'completed'
+      ? [`swarmline status ${run}`]
+      : [
+          greenPoints > 0
+            ? `What is green can be delivered: swarmline deliver ${run}`
+            : 'Nothing is green yet; every commit is kept in the hub',
+          `swarmline status ${run}`,
+        ];
+  const report: RunReport = {
+    run,
+    outcome,
+    tasks: state.counts(),
+    waves: context.wave,
+    greenPoints,
+    main,
+    delivered,
+    next,
+  };
+  context.phase = outcome;
+  await context.record();
+  await recordActivities.finishRun({ run, report });
+  await context.notify('done', 'done', `${run}: ${outcome}, ${greenPoints} green points`);
+  await condition(allHandlersFinished);
+  return report;
+}
+
+async function withMainline(
+  context: RunContext,
+  act: (handle: ExternalWorkflowHandle) => Promise<void>,
+): Promise<void> {
+  try {
+    await act(getExternalWorkflowHandle(protocol.mainlineId(context.run)));
+  } catch {
+    // It never started, or has ended.
+  }
+}
+
+const carry = (context: RunContext): CarriedRun => ({
+  admitted: context.admitted,
+  records: [...context.state.records.values()],
+  openParts: [...context.openParts],
+  wave: context.wave,
+  parts: context.parts,
+  greenPoints: context.greenPoints,
+  main: context.main,
+  paused: context.paused,
+});
+
+function resumeCarried(run: string, carried: CarriedRun): RunContext {
+  const { admitted, records } = carried;
+  const context = new RunContext(run, admitted, new RunState(admitted.policy, engineOf(admitted), records));
+  for (const [id, part] of carried.openParts) context.openParts.set(id, part);
+  const { wave, parts, greenPoints, main, paused } = carried;
+  return Object.assign(context, { wave, parts, greenPoints, main, paused });
+}

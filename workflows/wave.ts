@@ -1,0 +1,186 @@
+/**
+ * One wave, or one part of it: starts its tasks at a measured pace, grants slots, tells runSpec what became of them.
+ *
+ * Invariants:
+ * 1. Never more tasks hold a slot than `slots`.
+ * 2. runSpec hears of every change, at most one signal a second.
+ * 3. It closes when each of its tasks has ended, and says so in its last signal.
+ */
+import {
+  CancellationScope,
+  ChildWorkflowCancellationType,
+  condition,
+  getExternalWorkflowHandle,
+  isCancellation,
+  ParentClosePolicy,
+  setHandler,
+  sleep,
+  startChild,
+} from '@temporalio/workflow';
+import type { TaskStart } from '../activities/contract.ts';
+import type { Policy } from '../spec/model.ts';
+import { grantSlots } from '../spec/slots.ts';
+import { attributesOf } from './attributes.ts';
+import { executeTask } from './execute-task.ts';
+import type { TaskReport } from './protocol.ts';
+import {
+  holdStarts,
+  mainlineId,
+  verifyNow,
+  slotGranted,
+  slotMessage,
+  taskWorkflowId,
+  waveId,
+  waveReport,
+} from './protocol.ts';
+
+export interface WaveInput {
+  readonly run: string;
+  readonly wave: number;
+  readonly part: number;
+  /** In the order in which they take slots. */
+  readonly tasks: readonly TaskStart[];
+  readonly slots: number;
+  /** Milliseconds between two starts. Starting children 50 at once is twice as fast as all at once (research/temporal.md 1.2). */
+  readonly paceMs: number;
+  readonly held: boolean;
+  readonly policy: Pick<Policy, 'attempts' | 'fixAttempts' | 'verify'>;
+}
+
+type Standing = 'unstarted' | 'holding' | 'waiting' | 'seeking' | 'ended';
+
+export async function wave(input: WaveInput): Promise<void> {
+  const { run, tasks, slots } = input;
+  const byId = new Map(tasks.map((task) => [task.id, task]));
+  const standings = new Map<string, Standing>(tasks.map(({ id }) => [id, 'unstarted']));
+  const changes = new Map<string, TaskReport>();
+  const self = waveId(run, input.wave, input.part);
+  let held = input.held;
+  let stirred = true;
+
+  const noteChange = (id: string, state: TaskReport['state'], why: string): void => {
+    const { round, firstAttempt, ejections, resubmit } = byId.get(id)!;
+    const awaitsApproval = why === 'approval';
+    changes.set(id, {
+      task: id,
+      round,
+      state,
+      attempts: firstAttempt - 1,
+      ejections,
+      why,
+      kept: resubmit,
+      awaitsApproval,
+    });
+  };
+
+  setHandler(holdStarts, (hold) => {
+    held = hold;
+    stirred = true;
+  });
+  setHandler(slotMessage, ({ task, kind, why }) => {
+    if (standings.get(task) === 'ended') return;
+    standings.set(task, kind === 'release' ? 'waiting' : 'seeking');
+    // What runSpec must hear of at once; all else it hears with the result. (The store has the rest, and each signal costs history.)
+    if (why === 'approval') noteChange(task, 'merging', why);
+    stirred = true;
+  });
+
+  const start = async (task: TaskStart): Promise<void> => {
+    try {
+      const child = await startChild(executeTask, {
+        workflowId: taskWorkflowId(run, task.id, task.round),
+        args: [{ run, task, policy: input.policy, wave: self }],
+        cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+        parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+        staticSummary: `${task.id}${task.round > 1 ? ` (round ${task.round})` : ''}`,
+        staticDetails: `Task \`${task.id}\` (${task.kind}), engine \`${task.engine}\``,
+        typedSearchAttributes: attributesOf({
+          run,
+          kind: task.kind,
+          state: 'running',
+          wave: input.wave,
+          task: task.id,
+        }),
+      });
+      changes.set(task.id, await child.result());
+    } catch (error) {
+      // A bug of ours in the child, or its termination by hand: the task is blocked, never silently lost.
+      const cancelled = isCancellation(error);
+      noteChange(
+        task.id,
+        cancelled ? 'cancelled' : 'blocked',
+        cancelled ? 'cancelled' : `Its workflow failed: ${String(error)}`,
+      );
+    }
+    standings.set(task.id, 'ended');
+    stirred = true;
+  };
+
+  const of = (wanted: Standing): TaskStart[] => tasks.filter(({ id }) => standings.get(id) === wanted);
+  const asSeeker = ({ id, kind }: TaskStart) => ({ task: id, kind });
+  const ended = (): boolean => tasks.every(({ id }) => standings.get(id) === 'ended');
+
+  const grant = async (): Promise<void> => {
+    if (held) return;
+    // A task that has begun goes before one that has not: it is nearer to landing, and its log is fresh.
+    const seekers = [...of('seeking'), ...of('unstarted')].map(asSeeker);
+    for (const { task } of grantSlots(seekers, of('holding').map(asSeeker), slots)) {
+      const started = standings.get(task) !== 'unstarted';
+      standings.set(task, 'holding');
+      if (started)
+        await getExternalWorkflowHandle(taskWorkflowId(run, task, byId.get(task)!.round)).signal(slotGranted);
+      else {
+        void start(byId.get(task)!);
+        if (input.paceMs > 0) await sleep(input.paceMs);
+      }
+    }
+  };
+
+  /** `policy.verify: wave`: the mainline verifies only when nobody is left who could still add to the head. */
+  const askForVerification = async (): Promise<void> => {
+    if (input.policy.verify !== 'wave' || of('waiting').length === 0) return;
+    if (of('unstarted').length + of('holding').length + of('seeking').length > 0) return;
+    await getExternalWorkflowHandle(mainlineId(run)).signal(verifyNow);
+  };
+
+  const parent = getExternalWorkflowHandle(run);
+  const tell = async (closed: boolean): Promise<void> => {
+    const reports = [...changes.values()];
+    changes.clear();
+    await parent.signal(waveReport, { wave: input.wave, part: input.part, tasks: reports, closed });
+  };
+  /** At most one signal a second; without a timer where the last one is older than that. */
+  const keepTelling = async (): Promise<void> => {
+    for (let last = 0; ; last = Date.now()) {
+      await condition(() => changes.size > 0);
+      const waitMs = last + 1000 - Date.now();
+      if (waitMs > 0) await sleep(waitMs);
+      if (ended()) return;
+      await tell(false);
+    }
+  };
+
+  try {
+    await CancellationScope.cancellable(async () => {
+      const telling = keepTelling();
+      while (!ended()) {
+        await condition(() => stirred);
+        stirred = false;
+        await grant();
+        await askForVerification();
+      }
+      await telling;
+    });
+    await tell(true);
+  } catch (error) {
+    if (!isCancellation(error)) throw error;
+    await CancellationScope.nonCancellable(async () => {
+      for (const { id } of of('unstarted')) {
+        noteChange(id, 'cancelled', 'cancelled before it started');
+        standings.set(id, 'ended');
+      }
+      await condition(ended);
+      await tell(true);
+    });
+  }
+}
