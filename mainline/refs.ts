@@ -1,0 +1,79 @@
+/**
+ * The refs of a hub (DESIGN.md section 6) and the one way to move them.
+ *
+ * 1. Every change names the old value; several changes happen together or not at all; the file is fsynced (core.fsync).
+ */
+import { gitRun, gitText } from './git-process.ts';
+import { HubError, RefMoved } from './errors.ts';
+import { NO_OID } from './tree.ts';
+
+export const MAIN = 'refs/heads/main';
+export const VERIFIED = 'refs/swarmline/verified';
+export const NEXT = 'refs/swarmline/next';
+/** The origin's commit that the run started from. Never moves. */
+export const BASE = 'refs/swarmline/base';
+export const GREEN = 'refs/swarmline/green/';
+export const TASKS = 'refs/swarmline/tasks/';
+export const EJECTED = 'refs/swarmline/ejected/';
+export const INFLIGHT = 'refs/swarmline/inflight/';
+/** Results of rebuilds, as blobs, so that a retry answers what the first one did. */
+export const REBUILDS = 'refs/swarmline/rebuilds/';
+
+const ID = /^[a-z0-9][a-z0-9._-]{0,62}$/;
+/** Run and task ids: safe in refs, paths and container names. */
+export function isSafeId(id: string): boolean {
+  return ID.test(id) && !id.includes('..') && !id.endsWith('.lock') && !id.endsWith('.');
+}
+
+export function isOid(text: string): boolean {
+  return /^[0-9a-f]{40}$/.test(text);
+}
+
+export function taskRef(task: string, attempt: number): string {
+  if (!isSafeId(task) || !Number.isSafeInteger(attempt) || attempt < 1) throw new HubError('Not a task and attempt');
+  return `${TASKS}${task}/${attempt}`;
+}
+
+/** Refs below a prefix (or one ref by its full name) and what they point at. */
+export async function readRefs(gitDir: string, ...prefixes: string[]): Promise<Map<string, string>> {
+  const out = await gitText(gitDir, ['for-each-ref', '--format=%(refname) %(objectname)', ...prefixes]);
+  const refs = new Map<string, string>();
+  for (const line of out.split('\n')) {
+    const [name = '', oid = ''] = line.split(' ');
+    if (oid !== '') refs.set(name, oid);
+  }
+  return refs;
+}
+
+export async function readRef(gitDir: string, ref: string): Promise<string | null> {
+  return (await readRefs(gitDir, ref)).get(ref) ?? null;
+}
+
+export interface RefUpdate {
+  readonly ref: string;
+  /** null deletes. */
+  readonly to: string | null;
+  /** null: must not exist yet. */
+  readonly from: string | null;
+}
+
+/** Moves refs in one transaction. Throws RefMoved when one of them is not where `from` says. */
+export async function updateRefs(gitDir: string, updates: readonly RefUpdate[]): Promise<void> {
+  if (updates.length === 0) return;
+  const lines = updates.map((u) => `update ${u.ref}\0${u.to ?? NO_OID}\0${u.from ?? NO_OID}\0`);
+  const input = `start\0${lines.join('')}prepare\0commit\0`;
+  const { exitCode, stderrTail } = await gitRun(gitDir, ['update-ref', '--stdin', '-z'], { input }, [0, 128]);
+  if (exitCode === 0) return;
+  // The code does not say why; the refs themselves do.
+  const now = await readRefs(gitDir, ...updates.map((u) => u.ref));
+  const moved = updates.find((u) => (now.get(u.ref) ?? null) !== u.from);
+  if (moved !== undefined)
+    throw new RefMoved(moved.ref, `${moved.ref} is not at ${moved.from ?? '(nothing)'} any more`);
+  throw new HubError(`Refs could not be moved: ${stderrTail.trim()}`);
+}
+
+/** Whether a is b or an ancestor of b. */
+export async function isAncestor(gitDir: string, a: string, b: string): Promise<boolean> {
+  if (a === b) return true;
+  return (await gitRun(gitDir, ['merge-base', '--is-ancestor', a, b], {}, [0, 1])).exitCode === 0;
+}
