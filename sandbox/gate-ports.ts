@@ -28,6 +28,8 @@ export interface GatePorts {
 /** What stays the same for all steps of one gate. */
 export interface GateJob {
   readonly key: Omit<StepKey, 'step'>;
+  /** Goes before the steps' names in container names: two judgements on one host must not meet. */
+  readonly prefix: string;
   readonly scratch: Scratch;
   /** The tree that is judged. */
   readonly tree: string;

@@ -8,13 +8,15 @@
 import type { GateCause } from '../spec/gate/ends.ts';
 import type { PlannedStep } from '../spec/gate/plan.ts';
 import type { GateStepName, GateStepResult } from '../spec/model.ts';
+import { judgeBorrowedCoverage, nothingToRun } from './gate-judge.ts';
+import type { StepRun } from './gate-judge.ts';
 import type { GateJob, GatePlan, GatePorts } from './gate-ports.ts';
-import { judgeBorrowedCoverage, nothingToRun, runGateStep } from './gate-step.ts';
-import type { StepRun } from './gate-step.ts';
+import { runGateStep } from './gate-step.ts';
 
 export interface GateOutput {
   /** Name of the artifact, e.g. `gate.test.log`. */
   readonly name: string;
+  readonly step: GateStepName;
   readonly file: string;
 }
 
@@ -66,7 +68,7 @@ async function runTwice(
   const name = `gate.${step.name}`;
   const first = await runOnce(job, ports, step, place, name);
   const keep = (run: StepRun, as: string): void => {
-    if (run.outputFile !== null) outputs.push({ name: `${as}.log`, file: run.outputFile });
+    if (run.outputFile !== null) outputs.push({ name: `${as}.log`, step: step.name, file: run.outputFile });
   };
   keep(first, name);
   if (first.cause === null || !job.rerunRed || step.command === null || step.waived) return first;

@@ -3,11 +3,11 @@
  * into the hub or its mirror), and directories for what goes into containers and for what they print.
  *
  * 1. Nothing is ever written into the repository behind it.
- * 2. It is gone when the activity ends; what a killed worker left is removed when its process is provably gone.
+ * 2. It is gone when the activity ends; what a killed worker left is reaped with its other directories.
  */
-import { chmod, copyFile, mkdir, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, mkdtemp, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ownerStateOfTag, ownerTag, thisOwner } from './owner.ts';
+import { ownedDirectory, removeTree } from './owned-directory.ts';
 
 export interface Scratch {
   /** Bare repository that reads the run's objects and writes its own. */
@@ -20,21 +20,16 @@ export interface Scratch {
   close(): Promise<void>;
 }
 
-const FOLDER = 'scratch';
-
 export interface ScratchOptions {
   readonly stateDir: string;
   /** Git directory that holds the run's objects. */
   readonly source: string;
-  readonly hostId: string;
   /** Files that merge by union, as the hub merges them. */
   readonly union: readonly string[];
 }
 
-export async function openScratch({ stateDir, source, hostId, union }: ScratchOptions): Promise<Scratch> {
-  const parent = join(stateDir, FOLDER);
-  await mkdir(parent, { recursive: true, mode: 0o711 });
-  const root = await mkdtemp(join(parent, `${ownerTag(thisOwner(hostId))}-`));
+export async function openScratch({ stateDir, source, union }: ScratchOptions): Promise<Scratch> {
+  const root = await ownedDirectory(stateDir, 'scratch', 'activity');
   const gitDir = join(root, 'repo.git');
   const objectDir = join(gitDir, 'objects');
   for (const dir of ['objects/info', 'objects/pack', 'refs/heads', 'info'])
@@ -54,7 +49,7 @@ export async function openScratch({ stateDir, source, hostId, union }: ScratchOp
       return dir;
     },
     outputFile: (name) => join(root, 'out', name.replaceAll('/', '_')),
-    close: () => rm(root, { recursive: true, force: true, maxRetries: 3 }),
+    close: () => removeTree(root),
   };
 }
 
@@ -67,17 +62,4 @@ async function writeAttributes(source: string, gitDir: string, union: readonly s
   );
   if (!copied && union.length > 0)
     await writeFile(target, union.map((glob) => `"${glob.replace(/["\\]/g, '\\$&')}" merge=union\n`).join(''));
-}
-
-/** Removes what processes that are provably gone have left. Returns how many. */
-export async function reapScratch(stateDir: string, hostId: string): Promise<number> {
-  const parent = join(stateDir, FOLDER);
-  const self = thisOwner(hostId);
-  let removed = 0;
-  for (const name of await readdir(parent).catch(() => [])) {
-    if (ownerStateOfTag(name.slice(0, name.lastIndexOf('-')), self) !== 'gone') continue;
-    await rm(join(parent, name), { recursive: true, force: true, maxRetries: 3 });
-    removed++;
-  }
-  return removed;
 }

@@ -1,0 +1,50 @@
+/** The attempt's store over Postgres. */
+import {
+  endAttempt, lastFailure, listTasks, loadAgentResult, loadArtifact, loadGateResult, loadSpec, loadTask, markAttempt, recordAgent,
+  saveArtifact, saveGateResult, startAttempt,
+} from '../store/index.ts'; // prettier-ignore
+import type { Db } from '../store/index.ts';
+import type { BaselineRecord } from '../spec/gate/baseline.ts';
+import type { TaskSpec } from '../spec/model.ts';
+import type { AttemptStore } from './attempt-ports.ts';
+
+/** Artifact of the run itself that holds what was red before the first task. */
+const BASELINE = 'baseline.json';
+
+export class UnknownTask extends Error {
+  override readonly name = 'UnknownTask';
+}
+
+export function attemptStore(db: Db): AttemptStore {
+  const task = async (run: string, id: string): Promise<TaskSpec> => {
+    const found = await loadTask(db, run, id);
+    if (found === null) throw new UnknownTask(`The run "${run}" has no task "${id}".`);
+    return found.spec;
+  };
+  return {
+    spec: (run) => loadSpec(db, run),
+    task,
+    tasks: async (run) => {
+      const rows = await listTasks(db, run);
+      return Promise.all(rows.map((row) => task(run, row.id)));
+    },
+    agentResult: (key) => loadAgentResult(db, key),
+    startAttempt: async (key, { agentStartedAtMs, ...start }) => {
+      await startAttempt(db, key, start);
+      await markAttempt(db, key, { agentStartedAtMs });
+    },
+    recordAgent: (key, result, ms) => recordAgent(db, key, result, ms),
+    markAttempt: (key, change) => markAttempt(db, key, change),
+    endAttempt: (key, end) => endAttempt(db, key, end),
+    lastFailure: (run, id) => lastFailure(db, run, id),
+    saveArtifact: (name, content) => saveArtifact(db, name, content),
+    gateResult: (run, key, level, commit) => loadGateResult(db, run, key, level, commit),
+    saveGateResult: (ref, result, extras) => saveGateResult(db, ref, result, extras),
+    baseline: async (run) => {
+      const artifact = await loadArtifact(db, { run, task: null, attempt: 0, name: BASELINE });
+      return artifact === null ? null : (JSON.parse(artifact.content) as BaselineRecord);
+    },
+    saveBaseline: (run, record) =>
+      saveArtifact(db, { run, task: null, attempt: 0, name: BASELINE }, JSON.stringify(record)),
+  };
+}

@@ -1,0 +1,79 @@
+/**
+ * What every long activity of a sandbox host does around its work.
+ *
+ * 1. Heartbeats come from a timer, never from the work: a silent agent is not a dead one.
+ * 2. What is thrown says what Temporal does next: a fault of the host is retried, a person's mistake is not, a cancellation stays one.
+ */
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import { EngineInputError, UnknownEngine } from '../engines/index.ts';
+import { GitError } from '../mainline/git.ts';
+import { InfrastructureFault, SandboxSetupError } from '../sandbox/faults.ts';
+
+/** A worker's heartbeat throttle should be at most this, or cancellation is seen later. */
+const HEARTBEAT_MS = 2_000;
+
+/** Types of the failures that workflows may meet. */
+export const FAILURE_TYPES = {
+  infrastructure: 'Infrastructure',
+  setup: 'SandboxSetup',
+  engine: 'EngineInput',
+} as const;
+
+export interface Running {
+  /** Aborted with the CancelledFailure. */
+  readonly signal: AbortSignal;
+  /** What the next heartbeats say. */
+  report(details: object): void;
+  /** A person or the workflow asked for the end (not: this worker is shutting down, or the heartbeat came too late). */
+  cancelRequested(): boolean;
+}
+
+export async function running<T>(work: (running: Running) => Promise<T>): Promise<T> {
+  const context = Context.current();
+  const signal = context.cancellationSignal;
+  let details: object = { phase: 'starting' };
+  const beat = (): void => context.heartbeat(details);
+  beat();
+  const timer = setInterval(beat, HEARTBEAT_MS);
+  try {
+    return await work({
+      signal,
+      report: (next) => {
+        details = next;
+      },
+      cancelRequested: () => signal.aborted && context.cancellationDetails?.cancelRequested === true,
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    throw asFailure(error);
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** One table from our error classes to what Temporal does. Anything unknown stays as it is: a bug, retried by policy and visible. */
+export function asFailure(error: unknown): unknown {
+  if (error instanceof ApplicationFailure) return error;
+  if (error instanceof InfrastructureFault || error instanceof GitError)
+    return ApplicationFailure.create({
+      message: error.message,
+      type: FAILURE_TYPES.infrastructure,
+      nonRetryable: false,
+      cause: error,
+    });
+  if (error instanceof SandboxSetupError)
+    return ApplicationFailure.create({
+      message: error.message,
+      type: FAILURE_TYPES.setup,
+      nonRetryable: true,
+      cause: error,
+    });
+  if (error instanceof UnknownEngine || error instanceof EngineInputError)
+    return ApplicationFailure.create({
+      message: error.message,
+      type: FAILURE_TYPES.engine,
+      nonRetryable: true,
+      cause: error,
+    });
+  return error;
+}
