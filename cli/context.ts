@@ -35,8 +35,7 @@ export async function withContext<T>(
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<T> {
   const settings = loadSettings(env);
-  let pool: Promise<Pool> | null = null;
-  let temporal: Promise<Temporal> | null = null;
+  const opened: { pool?: Promise<Pool>; temporal?: Promise<Temporal> } = {};
   const context: Context = {
     settings,
     env,
@@ -45,18 +44,19 @@ export async function withContext<T>(
     isTerminal: process.stdout.isTTY,
     print: (line) => void process.stdout.write(`${line}\n`),
     write: (text) => void process.stdout.write(text),
-    store: () => (pool ??= openStore(settings)),
-    temporal: () => (temporal ??= import('./temporal.ts').then((module) => module.connectTemporal(settings, env))),
+    store: () => (opened.pool ??= openStore(settings)),
+    temporal: () =>
+      (opened.temporal ??= import('./temporal.ts').then((module) => module.connectTemporal(settings, env))),
   };
   try {
     return await body(context);
   } finally {
     // What could not be opened has been told by whoever asked for it.
-    await pool?.then(
+    await opened.pool?.then(
       (open) => open.end(),
       () => undefined,
     );
-    await temporal?.then(
+    await opened.temporal?.then(
       (open) => open.close(),
       () => undefined,
     );

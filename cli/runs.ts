@@ -1,21 +1,11 @@
-/** Finding runs, and saying which one may have been meant. */
-import { distance } from 'fastest-levenshtein';
+/** Runs and tasks by the names that people type, and the nearest ones when there is none. */
 import { listRuns } from '../store/index.ts';
 import type { Context } from './context.ts';
 import { UserError } from './exit.ts';
+import { nearest } from './nearest.ts';
 
-const SHOWN = 3;
 /** Runs among which the nearest are sought. */
 const SOUGHT = 500;
-
-/** The ids nearest to what was typed: those it is a part of first, then by edits, then by age. Pure. */
-export function nearest(typed: string, ids: readonly string[], shown: number = SHOWN): string[] {
-  return ids
-    .map((id, age) => ({ id, age, part: id.includes(typed) ? 0 : 1, edits: distance(typed, id) }))
-    .toSorted((a, b) => a.part - b.part || a.edits - b.edits || a.age - b.age)
-    .slice(0, shown)
-    .map((found) => found.id);
-}
 
 /** The error for a run that nobody knows. The store is asked for the nearest ids, and forgiven when it does not answer. */
 export async function unknownRun(context: Context, run: string): Promise<UserError> {
@@ -23,11 +13,20 @@ export async function unknownRun(context: Context, run: string): Promise<UserErr
     .store()
     .then((pool) => listRuns(pool, SOUGHT))
     .then((runs) => runs.map((row) => row.id))
-    .catch(() => []);
+    .catch(() => null);
+  if (ids === null) return new UserError({ what: `There is no run ${run}.` });
   const near = nearest(run, ids);
   return new UserError({
     what: `There is no run ${run}.`,
     why: near.length === 0 ? 'No run has been recorded yet.' : `The nearest: ${near.join(', ')}.`,
     command: near.length === 0 ? './swarmline run SPEC' : './swarmline status',
+  });
+}
+
+export function unknownTask(run: string, task: string, tasks: readonly string[]): UserError {
+  return new UserError({
+    what: `Run ${run} has no task ${task}.`,
+    why: tasks.length === 0 ? 'It has no tasks yet.' : `The nearest: ${nearest(task, tasks).join(', ')}.`,
+    command: `./swarmline status ${run}`,
   });
 }

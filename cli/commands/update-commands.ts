@@ -1,0 +1,90 @@
+/** The orders that a person gives a running run: one update each, told when it has happened. */
+import type { Command } from 'commander';
+import { GATE_STEPS } from '../../spec/model.ts';
+import { APPROVALS } from '../../spec/model.ts';
+import { withContext } from '../context.ts';
+import { UserError } from '../exit.ts';
+import { oneOf, outcomeLine } from './arguments.ts';
+
+async function order(
+  run: string,
+  name: string,
+  argument: Readonly<Record<string, unknown>>,
+  title: string,
+  otherwise: string,
+): Promise<void> {
+  await withContext(async (context) => {
+    const { update } = await import('../updates.ts');
+    const said = await update(context, run, name, argument, title);
+    context.print(outcomeLine(said, otherwise));
+  });
+}
+
+export function register(program: Command): void {
+  program
+    .command('approve')
+    .description('let through what the run’s policy.approve holds back')
+    .argument('<run>')
+    .argument('<what>', APPROVALS.join(', '))
+    .option('--task <id>', 'which task’s merge')
+    .action(async (run: string, what: string, options: { task?: string }) => {
+      oneOf(what, APPROVALS, 'WHAT', `./swarmline approve ${run} ${APPROVALS[0]}`);
+      if (what === 'merge' && options.task === undefined) {
+        throw new UserError({
+          what: 'A merge is approved for one task: say which.',
+          command: `./swarmline approve ${run} merge --task TASK`,
+        });
+      }
+      const argument = options.task === undefined ? { what } : { what, task: options.task };
+      await order(run, 'approve', argument, `approving ${what}`, `approved: ${what}`);
+    });
+
+  program
+    .command('retry')
+    .description('give a blocked task new attempts')
+    .argument('<run>')
+    .argument('<task>')
+    .action((run: string, task: string) =>
+      order(run, 'retryTask', { task }, `retrying ${task}`, `${task} is being tried again`),
+    );
+
+  program
+    .command('skip')
+    .description('end a task without its work')
+    .argument('<run>')
+    .argument('<task>')
+    .option('--dependants <release|skip>', 'what becomes of the tasks that wait for it', 'release')
+    .action(async (run: string, task: string, { dependants }: { dependants: string }) => {
+      oneOf(dependants, ['release', 'skip'], '--dependants', `./swarmline skip ${run} ${task} --dependants skip`);
+      await order(run, 'skipTask', { task, dependants }, `skipping ${task}`, `${task} is skipped`);
+    });
+
+  program
+    .command('pause')
+    .description('stop starting, merging and running: containers are frozen until `resume`')
+    .argument('<run>')
+    .option('--drain', 'let the attempts under way end instead of freezing them', false)
+    .action((run: string, { drain }: { drain: boolean }) =>
+      order(run, 'pause', { drain }, `pausing ${run}`, `${run} is paused; type ./swarmline resume ${run}`),
+    );
+
+  program
+    .command('resume')
+    .description('go on after `pause`')
+    .argument('<run>')
+    .action((run: string) => order(run, 'resume', {}, `resuming ${run}`, `${run} goes on`));
+
+  program
+    .command('land-anyway')
+    .description('waive one gate step of a blocked task; mainline and wave gates still decide')
+    .argument('<run>')
+    .argument('<task>')
+    .argument('<step>', GATE_STEPS.join(', '))
+    .requiredOption('--reason <text>', 'recorded with the task')
+    .action(async (run: string, task: string, step: string, { reason }: { reason: string }) => {
+      oneOf(step, GATE_STEPS, 'STEP', `./swarmline land-anyway ${run} ${task} lint --reason "…"`);
+      if (reason.trim() === '') throw new UserError({ what: '--reason must say something: it is recorded.' });
+      const argument = { task, step, reason };
+      await order(run, 'landAnyway', argument, `waiving ${step} of ${task}`, `${step} of ${task} is waived`);
+    });
+}
