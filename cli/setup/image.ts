@@ -1,0 +1,167 @@
+/**
+ * The images of an engine: `swarmline/base:bookworm` and on it `swarmline/node:22`.
+ *
+ * Invariant: an image carries the digest of what it was made from as a label; it is made again exactly when that differs.
+ */
+import { cp, chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type Docker from 'dockerode';
+import { MissingError } from '../exit.ts';
+import type { Progress } from '../progress.ts';
+import { BASE_IMAGE, BASE_LABEL, imageInputs, SANDBOX_IMAGE, SANDBOX_LABEL } from './image-inputs.ts';
+import type { ImageInputs } from './image-inputs.ts';
+import { fetchPackage } from './npm-package.ts';
+import { ensureRootfs } from './rootfs.ts';
+
+/** A registry that cannot be reached is given up after this. */
+const PULL_START_MS = 30_000;
+
+async function labels(docker: Docker, image: string): Promise<Readonly<Record<string, string>> | null> {
+  try {
+    return (await docker.getImage(image).inspect()).Config.Labels ?? {};
+  } catch (error) {
+    if ((error as { statusCode?: number }).statusCode === 404) return null;
+    throw error;
+  }
+}
+
+/** Is the sandbox image there, and made from what this checkout says? */
+export async function imageState(docker: Docker): Promise<'present' | 'outdated' | 'missing'> {
+  const [inputs, found] = await Promise.all([imageInputs(), labels(docker, SANDBOX_IMAGE)]);
+  if (found === null) return 'missing';
+  return found[SANDBOX_LABEL] === inputs.sandboxDigest ? 'present' : 'outdated';
+}
+
+/** Reads an engine's answer to its end; an error in it is thrown with the lines before. */
+async function follow(docker: Docker, stream: NodeJS.ReadableStream, note: (text: string) => void): Promise<void> {
+  const said: string[] = [];
+  await new Promise<void>((resolve, reject) => {
+    docker.modem.followProgress(
+      stream,
+      (error) =>
+        error
+          ? reject(new Error(`${said.slice(-10).join('\n')}\n${error.message}`.trim(), { cause: error }))
+          : resolve(),
+      (event: { stream?: string; status?: string }) => {
+        const text = (event.stream ?? event.status ?? '').trim();
+        if (text === '') return;
+        said.push(text);
+        note(text);
+      },
+    );
+  });
+}
+
+async function build(
+  docker: Docker,
+  context: string,
+  options: { dockerfile: string; tag: string; args: Record<string, string>; labels: Record<string, string> },
+  note: (text: string) => void,
+): Promise<void> {
+  const stream = await docker.buildImage(
+    { context, src: ['.'] },
+    {
+      t: options.tag,
+      dockerfile: options.dockerfile,
+      buildargs: options.args,
+      labels: options.labels,
+      // The builder that every engine still has; it needs no session.
+      version: '1',
+      forcerm: true,
+    },
+  );
+  await follow(docker, stream, note);
+}
+
+/** True when the ordinary base image is on the engine or could be pulled. */
+async function pulled(docker: Docker, image: string, note: (text: string) => void): Promise<boolean> {
+  if ((await labels(docker, image)) !== null) return true;
+  try {
+    const stream = await docker.pull(image, { abortSignal: AbortSignal.timeout(PULL_START_MS) } as object);
+    await follow(docker, stream, note);
+    return true;
+  } catch {
+    // No registry in reach, or none that has it: a base of our own is the answer to both.
+    return false;
+  }
+}
+
+interface Options {
+  readonly cacheDir: string;
+  readonly yes: boolean;
+  readonly progress: Progress;
+}
+
+async function ensureBase(docker: Docker, inputs: ImageInputs, options: Options): Promise<void> {
+  if ((await labels(docker, BASE_IMAGE))?.[BASE_LABEL] === inputs.baseDigest) return;
+  const { base, packages } = inputs.versions;
+  if (await options.progress.step(`pulling ${base}`, (note) => pulled(docker, base, note))) {
+    await options.progress.step(`building ${BASE_IMAGE}`, (note) =>
+      build(
+        docker,
+        inputs.folder,
+        {
+          dockerfile: 'base.Dockerfile',
+          tag: BASE_IMAGE,
+          args: { BASE: base, PACKAGES: packages.join(' ') },
+          labels: { [BASE_LABEL]: inputs.baseDigest },
+        },
+        note,
+      ),
+    );
+    return;
+  }
+  options.progress.line(`${base} cannot be pulled from here; making the base image from Debian packages instead`);
+  const tar = await ensureRootfs(inputs, options.cacheDir, options);
+  await options.progress.step(`importing ${BASE_IMAGE}`, async (note) => {
+    const [repo, tag] = BASE_IMAGE.split(':');
+    const changes = [`LABEL ${BASE_LABEL}=${inputs.baseDigest}`, 'CMD ["bash"]'];
+    const stream = await docker.importImage(tar, { repo, tag, changes });
+    await follow(docker, stream, note);
+  });
+}
+
+/** Makes the sandbox image unless it is there and up to date. Throws MissingError. */
+export async function ensureImage(docker: Docker, options: Options): Promise<'present' | 'made'> {
+  const inputs = await imageInputs();
+  if ((await labels(docker, SANDBOX_IMAGE))?.[SANDBOX_LABEL] === inputs.sandboxDigest) return 'present';
+  try {
+    await ensureBase(docker, inputs, options);
+    await options.progress.step(`building ${SANDBOX_IMAGE}`, async (note) => {
+      const { node, npm } = inputs.versions;
+      const arch = process.arch === 'arm64' ? node.arm64 : node.x64;
+      note(`fetching Node ${node.version} and npm ${npm.version}`);
+      const nodePackage = await fetchPackage({ ...arch, version: node.version }, options.cacheDir);
+      const npmPackage = await fetchPackage(npm, options.cacheDir);
+      await mkdir(options.cacheDir, { recursive: true });
+      const context = await mkdtemp(join(options.cacheDir, '.image-'));
+      try {
+        await cp(join(nodePackage, 'bin', 'node'), join(context, 'node'));
+        await chmod(join(context, 'node'), 0o755);
+        await cp(npmPackage, join(context, 'npm'), { recursive: true, verbatimSymlinks: true });
+        for (const name of ['npm-cli.js', 'npx-cli.js']) await chmod(join(context, 'npm', 'bin', name), 0o755);
+        await cp(join(inputs.folder, 'sandbox.Dockerfile'), join(context, 'Dockerfile'));
+        await build(
+          docker,
+          context,
+          {
+            dockerfile: 'Dockerfile',
+            tag: SANDBOX_IMAGE,
+            args: { BASE: BASE_IMAGE },
+            labels: { [SANDBOX_LABEL]: inputs.sandboxDigest },
+          },
+          note,
+        );
+      } finally {
+        await rm(context, { recursive: true, force: true });
+      }
+    });
+    return 'made';
+  } catch (error) {
+    if (error instanceof MissingError) throw error;
+    throw new MissingError(
+      { what: 'The sandbox image could not be built.', why: (error as Error).message, command: './swarmline doctor' },
+      { cause: error },
+    );
+  }
+}
