@@ -118,6 +118,9 @@ async function perform(attempt: Attempt, input: RunAgentInput, deps: AttemptDeps
       gitDir: scratch.gitDir,
       objectDir: scratch.objectDir,
       baseTree: startTree,
+      limits: { diskBytes: spec.sandbox.limits.diskBytes },
+      leaveOut: spec.sandbox.setup === null ? [] : [spec.sandbox.setup.provides],
+      signal: running.signal,
     });
     if ('refused' in collected)
       return scopeRed(deps, key, [{ rule: collected.refused, path: collected.path, message: collected.message }]);

@@ -97,6 +97,10 @@ export interface AttemptDeps extends GatePorts {
     readonly gitDir: string;
     readonly objectDir: string;
     readonly baseTree: string;
+    readonly limits: { readonly diskBytes: number };
+    /** Paths that are not recorded: what the setup provides. */
+    readonly leaveOut: readonly string[];
+    readonly signal: AbortSignal;
   }): Promise<
     { readonly tree: string } | { readonly refused: string; readonly path: string; readonly message: string }
   >;

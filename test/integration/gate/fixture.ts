@@ -1,0 +1,248 @@
+/** A run without Temporal, Postgres or a server: a real hub, a real Docker engine, a store in memory, and the activities over them. */
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { jest } from '@jest/globals';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import type { AttemptDeps, AttemptStore } from '../../../activities/attempt-ports.ts';
+import { createAttemptActivities } from '../../../activities/attempt.ts';
+import type { AttemptActivities, RunAgentInput, RunGateInput } from '../../../activities/contract.ts';
+import type { LastFailure } from '../../../engines/index.ts';
+import { git, gitText, readFileAt, writeCommit } from '../../../mainline/git.ts';
+import { createHub } from '../../../mainline/hub.ts';
+import type { Hub } from '../../../mainline/hub.ts';
+import {
+  collectTree,
+  connectDocker,
+  createSandbox,
+  openWorkspace,
+  resolveImage,
+  sandboxUser,
+} from '../../../sandbox/index.ts';
+import type { BaselineRecord } from '../../../spec/gate/baseline.ts';
+import type { AgentResult, CompiledSpec, GateResult, GateStep, GateStepName, TaskSpec } from '../../../spec/model.ts';
+
+jest.setTimeout(120_000);
+
+const MIB = 2 ** 20;
+export const RUN = 'run-1';
+
+export function taskOf(id: string, over: Partial<TaskSpec> = {}): TaskSpec {
+  return {
+    id, kind: 'work', goal: `Do ${id}.`, interface: '', files: { allow: ['src/**', 'test/**'], forbid: [], reference: [] }, acceptance: ['It is done.'],
+    tests: {}, dependsOn: [], priority: 0, role: 'worker', run: null, script: null, mayBeEmpty: false, ...over,
+  }; // prettier-ignore
+}
+
+/** A task that writes files. */
+export const writes = (id: string, files: Record<string, string | null>, over: Partial<TaskSpec> = {}): TaskSpec =>
+  taskOf(id, {
+    script: [{ edits: Object.entries(files).map(([path, content]) => ({ path, content })), waitMs: 0, exitCode: 0 }],
+    ...over,
+  });
+
+export type Commands = Partial<Record<GateStepName, string | { report?: string; command: string; wave?: string }>>;
+
+function steps(commands: Commands): GateStep[] {
+  return (
+    Object.entries(commands) as [GateStepName, string | { report?: string; command: string; wave?: string }][]
+  ).map(([name, given]) => {
+    const step = typeof given === 'string' ? { command: given } : given;
+    return {
+      name,
+      skip: false,
+      commands: { task: step.command, mainline: step.command, wave: step.wave ?? step.command },
+      report: step.report ?? null,
+    };
+  });
+}
+
+interface SpecChange {
+  gate: Commands;
+  tasks: TaskSpec[];
+  engine?: 'scripted' | 'command';
+  protected?: string[];
+  coverage?: CompiledSpec['gate']['coverage'];
+  baseline?: 'refuse' | 'record';
+  limits?: Partial<CompiledSpec['sandbox']['limits']>;
+}
+
+function specOf(change: SpecChange): CompiledSpec {
+  return {
+    name: RUN, goal: 'Test', deliver: { branch: 'swarmline/run-1' }, tasks: change.tasks,
+    repository: {
+      url: null, branch: 'main', credentials: null, contracts: [], manifests: ['package.json'], protected: change.protected ?? [], union: [], maxFileBytes: MIB,
+    },
+    gate: { steps: steps(change.gate), coverage: change.coverage ?? null },
+    sandbox: {
+      image: process.env['SWARMLINE_TEST_IMAGE'] ?? 'swarmline/node:22', setup: null, services: {},
+      limits: { cpus: 1, memoryBytes: 256 * MIB, pids: 128, diskBytes: 64 * MIB, outputBytes: MIB, agentMs: 30_000, stepMs: 30_000, ...change.limits },
+    },
+    roles: { worker: { engine: change.engine ?? 'scripted', model: null } },
+    policy: {
+      schedule: 'waves', attempts: 4, fixAttempts: 2, inFlight: 8, overlap: 'refuse', approve: [], baseline: change.baseline ?? 'refuse', scaffold: [], breaks: [],
+      gateProof: 'warn', verify: 'batch', keepDays: 14,
+    },
+    budget: { usd: null, tokens: null, modelCalls: 20 }, notify: { on: [], run: null, webhook: null },
+  }; // prettier-ignore
+}
+
+export interface MemoryStore extends AttemptStore {
+  readonly artifacts: Map<string, string>;
+  readonly ended: Map<string, { outcome: string; why: string }>;
+  readonly gates: Map<string, GateResult>;
+}
+
+function memoryStore(spec: CompiledSpec): MemoryStore {
+  const artifacts = new Map<string, string>();
+  const ended = new Map<
+    string,
+    { outcome: string; why: string; artifact: string | null; attempt: number; task: string }
+  >();
+  const agents = new Map<string, AgentResult>();
+  const gates = new Map<string, GateResult>();
+  let baseline: BaselineRecord | null = null;
+  const of = (key: { task: string | null; attempt: number }): string => `${key.task ?? ''}/${key.attempt}`;
+  return {
+    artifacts, ended, gates,
+    spec: async () => spec,
+    task: async (_run, id) => spec.tasks.find((task) => task.id === id) as TaskSpec,
+    tasks: async () => [...spec.tasks],
+    agentResult: async (key) => agents.get(of(key)) ?? null,
+    startAttempt: async () => undefined,
+    recordAgent: async (key, result) => {
+      if (!agents.has(of(key))) agents.set(of(key), result);
+      return agents.get(of(key)) as AgentResult;
+    },
+    markAttempt: async () => undefined,
+    endAttempt: async (key, { outcome, why, failureArtifact }) =>
+      void ended.set(of(key), { outcome, why, artifact: failureArtifact, attempt: key.attempt, task: key.task }),
+    lastFailure: async (_run, id) => {
+      const last = [...ended.values()].filter((end) => end.task === id && end.outcome !== 'cancelled').sort((a, b) => b.attempt - a.attempt)[0];
+      if (last === undefined) return null;
+      return { cause: last.outcome, why: last.why, log: artifacts.get(`${id}/${last.attempt}/${last.artifact}`) ?? '' } as LastFailure;
+    },
+    saveArtifact: async (name, content) => void artifacts.set(`${of(name)}/${name.name}`, content.toString()),
+    gateResult: async (_run, key, level, commit) => gates.get(`${key} ${level} ${commit}`) ?? null,
+    saveGateResult: async (ref, result) => void gates.set(`${ref.key} ${ref.level} ${ref.commit}`, result),
+    baseline: async () => baseline,
+    saveBaseline: async (_run, record) => void (baseline = record),
+  }; // prettier-ignore
+}
+
+export interface World {
+  readonly base: string;
+  readonly hub: Hub;
+  readonly store: MemoryStore;
+  readonly deps: AttemptDeps;
+  readonly activities: AttemptActivities;
+  /** Containers that were started, by kind and step. */
+  readonly started: string[];
+  agent(task: string, attempt?: number, startFrom?: RunAgentInput['startFrom']): Promise<AgentResult>;
+  gate(over: Partial<RunGateInput> & { commit: string }): Promise<GateResult>;
+  taskGate(task: string, commit: string, over?: Partial<RunGateInput>): Promise<GateResult>;
+  proof(commit: string, sample: number): ReturnType<AttemptActivities['proveGate']>;
+  /** Runs an activity that can be cancelled. */
+  start<T>(work: () => Promise<T>): { result: Promise<T>; cancel(): void };
+  file(treeish: string, path: string): Promise<string | null>;
+  /** A commit on top of another that puts files, as somebody else's work on the line. */
+  commit(over: string, files: Record<string, string | null>): Promise<string>;
+  containers(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export async function world(files: Record<string, string>, change: SpecChange): Promise<World> {
+  const root = await mkdtemp(join(tmpdir(), 'swarmline-gate-'));
+  const hub = await createHub({
+    dir: join(root, 'hubs', `${RUN}.git`),
+    url: null,
+    branch: 'main',
+    credential: null,
+    union: [],
+  });
+  const commit: World['commit'] = async (over, put) => {
+    const env = { GIT_INDEX_FILE: join(root, `index-${randomUUID()}`) };
+    await git(hub.dir, ['read-tree', over], { env });
+    for (const [path, content] of Object.entries(put)) {
+      const oid =
+        content === null
+          ? '0'.repeat(40)
+          : await gitText(hub.dir, ['hash-object', '-w', '--stdin'], { input: content });
+      await git(hub.dir, ['update-index', '--add', '--index-info'], {
+        env,
+        input: `${content === null ? '0' : '100644'} ${oid}\t${path}\n`,
+      });
+    }
+    const tree = await gitText(hub.dir, ['write-tree'], { env });
+    return writeCommit(hub.dir, { tree, parents: [over], message: 'Put', atMs: Date.UTC(2026, 10, 30) });
+  };
+  const base = await commit((await hub.heads()).main, files);
+  for (const ref of ['refs/heads/main', 'refs/swarmline/verified', 'refs/swarmline/next'])
+    await git(hub.dir, ['update-ref', ref, base]);
+
+  const docker = connectDocker(process.env);
+  const instance = `g${randomUUID().slice(0, 8)}`;
+  const log = { info: () => undefined, warn: () => undefined };
+  const sandbox = createSandbox({ docker, instance, hostId: 'host-1', stateDir: root, caBundle: null, slots: 4, log });
+  const started: string[] = [];
+  const store = memoryStore(specOf(change));
+  const deps: AttemptDeps = {
+    hostId: 'host-1', stateDir: root, store, log, now: Date.now, collectTree,
+    sandbox: { ...sandbox, runStep: (request, options) => (started.push(`${request.key.kind} ${request.key.step}`), sandbox.runStep(request, options)) },
+    openWorkspace: (request) => openWorkspace({ ...request, stateDir: root, uid: sandboxUser().uid, store: 'directory' }),
+    startServices: async () => ({ network: 'none', close: async () => undefined }),
+    ensureSetup: async () => ({ mounts: [], env: {} }),
+    resolveImage: (image) => resolveImage(docker, image),
+    hub: {
+      ensure: async () => hub.dir,
+      resolve: async (_run, ref) => (await hub.heads())[ref],
+      find: async (key) => hub.findAttempt(key.task, key.attempt),
+      submit: async (key, pack) => {
+        const input = `${pack.commit}\n^${pack.base}\n`;
+        const bytes = await git(pack.gitDir, ['pack-objects', '--revs', '--thin', '--stdout', '-q'], { input });
+        await hub.takePack({ task: key.task, attempt: key.attempt, commit: pack.commit, base: pack.base }, Readable.from([bytes]));
+      },
+    },
+  }; // prettier-ignore
+  const activities = createAttemptActivities(deps);
+  const perform = <T>(work: () => Promise<T>): Promise<T> => new MockActivityEnvironment().run(work);
+  const gate: World['gate'] = (over) =>
+    perform(() =>
+      activities.runGate({
+        run: RUN,
+        key: 'mainline',
+        level: 'mainline',
+        base: null,
+        task: null,
+        attempt: null,
+        onto: null,
+        rerunRed: false,
+        ...over,
+      }),
+    );
+  const containers = async (): Promise<number> =>
+    (await docker.listContainers({ all: true, filters: { label: [`swarmline.instance=${instance}`] } })).length;
+  return {
+    base, hub, store, deps, activities, started, gate, commit, containers,
+    agent: (task, attempt = 1, startFrom = 'verified') => perform(() => activities.runAgent({ run: RUN, task, round: 1, attempt, startFrom })),
+    taskGate: (task, at, over = {}) => gate({ key: `${task}/1`, level: 'task', base, task, attempt: 1, onto: 'verified', commit: at, ...over }),
+    proof: (at, sample) => perform(() => activities.proveGate({ run: RUN, commit: at, sample })),
+    start: (work) => {
+      const environment = new MockActivityEnvironment();
+      return { result: environment.run(work), cancel: () => environment.cancel('CANCELLED') };
+    },
+    file: async (treeish, path) => (await readFileAt(hub.dir, treeish, path))?.toString('utf8') ?? null,
+    close: async () => {
+      for (const { Id } of await docker.listContainers({ all: true, filters: { label: [`swarmline.instance=${instance}`] } }))
+        await docker.getContainer(Id).remove({ force: true, v: true });
+      await rm(root, { recursive: true, force: true });
+    },
+  }; // prettier-ignore
+}
+
+export const okResult = (result: AgentResult): Extract<AgentResult, { ok: true }> => {
+  if (!result.ok) throw new Error(`${result.cause}: ${result.why}`);
+  return result;
+};
