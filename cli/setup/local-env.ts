@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { databaseUrl } from './postgres.ts';
+import { DEFAULT_SOCKET } from './settings.ts';
 import type { Settings } from './settings.ts';
 import { temporalAddress } from './temporal-server.ts';
 
@@ -41,6 +42,9 @@ export function localEnvironment(settings: Settings, given: NodeJS.ProcessEnv): 
     TEMPORAL_ADDRESS: temporalAddress(settings),
     TEMPORAL_NAMESPACE: settings.namespace,
     ...(database === null ? {} : { DATABASE_URL: database }),
+    ...(settings.given.dockerHost === null && settings.engine.socket !== DEFAULT_SOCKET
+      ? { DOCKER_HOST: `unix://${settings.engine.socket}` }
+      : {}),
     ...(token === null ? {} : { SWARMLINE_HUB_TOKEN: token }),
     SWARMLINE_HUB_URL: settings.hubUrl,
     SWARMLINE_METRICS_PORT: String(settings.ports.metrics),

@@ -22,9 +22,18 @@ export interface Settings {
     /** Base: orchestrator +0, mainline +1, sandbox +2. */
     readonly metrics: number;
   };
+  /** The engine that we would start where there is none; `socket` other than the default is also the one we look for. */
+  readonly engine: {
+    readonly socket: string;
+    readonly dataRoot: string;
+    readonly execRoot: string;
+    readonly pidFile: string;
+  };
   readonly hubUrl: string;
   readonly namespace: string;
 }
+
+export const DEFAULT_SOCKET = '/var/run/docker.sock';
 
 /** A port number from the environment; UserError when it is none. `span`: how many consecutive ports are used. */
 export function parsePort(name: string, text: string | undefined, fallback: number, span = 1): number {
@@ -79,6 +88,12 @@ export function loadSettings(env: NodeJS.ProcessEnv): Settings {
       postgres: parsePort('SWARMLINE_POSTGRES_PORT', env['SWARMLINE_POSTGRES_PORT'], 54_320),
       hub: hubUrl.port === '' ? (hubUrl.protocol === 'https:' ? 443 : 80) : Number(hubUrl.port),
       metrics: parsePort('SWARMLINE_METRICS_PORT', env['SWARMLINE_METRICS_PORT'], 9464, 3),
+    },
+    engine: {
+      socket: given(env['SWARMLINE_DOCKER_SOCKET']) ?? DEFAULT_SOCKET,
+      dataRoot: given(env['SWARMLINE_DOCKER_DATA']) ?? '/var/lib/swarmline-docker',
+      execRoot: given(env['SWARMLINE_DOCKER_EXEC']) ?? '/var/run/docker',
+      pidFile: given(env['SWARMLINE_DOCKER_PIDFILE']) ?? '/var/run/docker.pid',
     },
     hubUrl: hubUrl.href.replace(/\/$/, ''),
     namespace: given(env['TEMPORAL_NAMESPACE']) ?? 'default',
