@@ -112,7 +112,7 @@ export class RunContext {
   }
 
   async eachOpenPart(act: (handle: ReturnType<typeof getExternalWorkflowHandle>) => Promise<void>): Promise<void> {
-    for (const { wave, part } of [...this.openParts.values()]) {
+    for (const { wave, part } of this.openParts.values()) {
       try {
         await act(getExternalWorkflowHandle(waveId(this.run, wave, part)));
       } catch (error) {

@@ -1,0 +1,222 @@
+/**
+ * Admission of specs and tasks, on the mainline worker because it owns the hub that fanOut and preset tests are read from.
+ *
+ * Invariants:
+ * 1. Every problem of an input is in one non-retryable failure, each with its path; nothing has started then.
+ * 2. A repetition (Temporal's retry) admits the same run again without a second effect.
+ */
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import { RepositoryError } from '../mainline/errors.ts';
+import { listFiles, readFileAt } from '../mainline/git.ts';
+import { createHub } from '../mainline/hub.ts';
+import type { Hub } from '../mainline/hub.ts';
+import type { CredentialEnv } from '../mainline/remote.ts';
+import type { CompiledSpec, PlanTask, Problem, TaskSpec } from '../spec/model.ts';
+import { idProblem } from '../spec/names.ts';
+import { isFinal } from '../spec/task-state.ts';
+import { validateSpec } from '../spec/validate.ts';
+import {
+  amendTask,
+  listTasks,
+  loadRun,
+  loadTask,
+  nextTaskIndex,
+  RunExists,
+  saveGreenPoint,
+  saveRun,
+  saveTasks,
+} from '../store/index.ts';
+import type { Db } from '../store/index.ts';
+import type { Admitted, MainlineActivities } from './contract.ts';
+import { rawTask } from './raw-task.ts';
+
+export interface AdmissionDeps {
+  readonly db: Db;
+  readonly hubRoot: string;
+  /** The hub of a run that is open here, under its lock. */
+  hub(run: string): Promise<Hub>;
+  /** Environment that opens the origin; throws RepositoryError when there is no credential of that name. */
+  credential(name: string | null, url: string | null): Promise<CredentialEnv | null>;
+}
+
+/** One failure with every problem, one a line, as a person reads it in the Temporal UI. */
+export function badSpec(problems: readonly Problem[]): ApplicationFailure {
+  const lines = problems.map(({ path, message }) => `- ${path === '' ? 'spec' : path}: ${message}`);
+  return ApplicationFailure.create({
+    message: `The spec has ${problems.length} problem${problems.length === 1 ? '' : 's'}:\n${lines.join('\n')}`,
+    type: 'BadSpec',
+    nonRetryable: true,
+    details: [problems],
+  });
+}
+
+type Files = { readonly files: readonly string[]; readonly fileContent: (path: string) => string | null };
+
+export function createAdmissionActivities(
+  deps: AdmissionDeps,
+): Pick<MainlineActivities, 'admitRun' | 'admitTask' | 'amendTask'> {
+  const rawPath = (run: string): string => join(deps.hubRoot, `${run}.spec.json`);
+
+  /** What the base commit holds, for globs and preset tests named by path. */
+  const filesOf = async (hub: Hub, raw: unknown): Promise<Files> => {
+    const { base } = await hub.heads();
+    const files = await listFiles(hub.dir, base);
+    const contents = new Map<string, string>();
+    for (const path of pathsOfTests(raw)) {
+      const content = await readFileAt(hub.dir, base, path);
+      if (content !== null) contents.set(path, content.toString('utf8'));
+    }
+    return { files, fileContent: (path) => contents.get(path) ?? null };
+  };
+
+  const openRepository = async (run: string, spec: CompiledSpec): Promise<Hub | Problem> => {
+    const { url, branch, union } = spec.repository;
+    try {
+      const credential = await deps.credential(spec.repository.credentials, url);
+      await createHub({ dir: join(deps.hubRoot, `${run}.git`), url, branch, credential, union });
+      return await deps.hub(run);
+    } catch (error) {
+      if (!(error instanceof RepositoryError)) throw error;
+      return { path: error.kind === 'no-branch' ? 'repository.branch' : 'repository.url', message: error.message };
+    }
+  };
+
+  return {
+    async admitRun({ run, raw }) {
+      const badId = idProblem(run);
+      if (badId !== null)
+        throw badSpec([{ path: '', message: `The workflow id "${run}" names the run, and ${badId}` }]);
+      const first = validateSpec(raw, { files: null });
+      // What does not depend on the repository is found even when the repository cannot be read, and the other way round.
+      const repositorySpec = first.spec ?? repositoryOf(raw);
+      if (repositorySpec === null) throw badSpec(first.problems);
+      const before = await loadRun(deps.db, run);
+      const hub = await openRepository(run, repositorySpec);
+      if (!('dir' in hub)) throw badSpec([...first.problems, hub]);
+      const { spec, problems } = validateSpec(raw, await filesOf(hub, raw));
+      if (spec === null || problems.length > 0) {
+        if (before === null) await rm(hub.dir, { recursive: true, force: true });
+        throw badSpec(problems);
+      }
+      const { base } = await hub.heads();
+      try {
+        const { workflowExecution } = Context.current().info;
+        await saveRun(deps.db, { id: run, spec, baseCommit: base, execution: workflowExecution?.runId ?? null });
+      } catch (error) {
+        if (!(error instanceof RunExists)) throw error;
+        throw badSpec([
+          { path: '', message: `There has been a run "${run}" already; start this one under another workflow id` },
+        ]);
+      }
+      await saveTasks(deps.db, run, spec.tasks);
+      await saveGreenPoint(deps.db, run, { n: 0, commit: base });
+      await writeAtomically(rawPath(run), JSON.stringify(raw));
+      return admitted(spec, base);
+    },
+
+    async admitTask({ run, raw }) {
+      const known = await loadTask(deps.db, run, idOf(raw));
+      const task = known?.spec ?? (await admit(run, raw, null));
+      if (known === null) await saveTasks(deps.db, run, [task], await nextTaskIndex(deps.db, run));
+      const rows = await listTasks(deps.db, run);
+      return planTask(task, rows.find(({ id }) => id === task.id)?.index ?? rows.length);
+    },
+
+    async amendTask({ run, task: id, raw }) {
+      const known = await loadTask(deps.db, run, id);
+      if (known === null) throw badSpec([{ path: '', message: `${run} has no task "${id}"` }]);
+      const changes = typeof raw === 'object' && raw !== null ? raw : {};
+      const task = await admit(run, { ...rawTask(known.spec), ...changes, id }, id);
+      await amendTask(deps.db, run, id, task);
+      const rows = await listTasks(deps.db, run);
+      return planTask(task, rows.find((row) => row.id === id)?.index ?? 0);
+    },
+  };
+
+  /** Checks a task as part of the whole plan. What is final cannot run together with it and is left out. */
+  async function admit(run: string, raw: unknown, replaces: string | null): Promise<TaskSpec> {
+    const header = JSON.parse(await readFile(rawPath(run), 'utf8')) as Record<string, unknown>;
+    const rows = await listTasks(deps.db, run);
+    const finished = new Set(rows.filter(({ state }) => isFinal(state)).map(({ id }) => id));
+    const open = rows.filter(({ id }) => !finished.has(id) && id !== replaces).map(({ id }) => id);
+    const others = await Promise.all(open.map(async (id) => (await loadTask(deps.db, run, id))!.spec));
+    const without = (ids: unknown): unknown =>
+      Array.isArray(ids) ? ids.filter((id) => !finished.has(id as string)) : ids;
+    const given = (typeof raw === 'object' && raw !== null ? raw : {}) as Record<string, unknown>;
+    const tasks = [
+      ...others.map((spec) => ({ ...rawTask(spec), dependsOn: without(spec.dependsOn) })),
+      { ...given, dependsOn: without(given['dependsOn'] ?? []) },
+    ];
+    const hub = await deps.hub(run);
+    const { fanOut: _, ...rest } = header;
+    const { spec, problems } = validateSpec({ ...rest, tasks }, await filesOf(hub, tasks));
+    const place = `tasks[${tasks.length - 1}]`;
+    const own = problems.map((problem) => ({ ...problem, path: problem.path.replace(place, 'task') }));
+    if (spec === null || own.length > 0) throw badSpec(own);
+    const task = spec.tasks.at(-1)!;
+    const kept = Array.isArray(given['dependsOn'])
+      ? (given['dependsOn'] as string[]).filter((id) => finished.has(id))
+      : [];
+    return { ...task, dependsOn: [...kept, ...task.dependsOn] };
+  }
+}
+
+export function planTask({ id, kind, dependsOn, priority }: TaskSpec, index: number): PlanTask {
+  return { id, kind, dependsOn, priority, index };
+}
+
+function admitted(spec: CompiledSpec, base: string): Admitted {
+  const engines = Object.entries(spec.roles).map(([role, { engine, model }]) => [role, { engine, model }] as const);
+  return {
+    name: spec.name,
+    base,
+    emptyRepository: spec.repository.url === null,
+    plan: spec.tasks.map(planTask),
+    policy: spec.policy,
+    notifyOn: spec.notify.run === null && spec.notify.webhook === null ? [] : spec.notify.on,
+    deliverTo: 'branch' in spec.deliver ? spec.deliver.branch : spec.deliver.fastForward,
+    engines: Object.fromEntries(engines),
+    scaffold: spec.policy.scaffold,
+  };
+}
+
+/** The repository block of a spec that has problems elsewhere, when that block alone is good. */
+function repositoryOf(raw: unknown): CompiledSpec | null {
+  const repository = typeof raw === 'object' && raw !== null && 'repository' in raw ? raw.repository : undefined;
+  const minimal = {
+    name: 'x',
+    goal: 'Check the repository.',
+    repository,
+    gate: { lint: 'skip', typecheck: 'skip', test: 'skip', build: 'skip' },
+    roles: { worker: { engine: 'command' } },
+    tasks: [{ id: 'x', goal: 'Write x.', files: { allow: ['x'] }, acceptance: ['`x` exists'], run: ['true'] }],
+  };
+  return validateSpec(minimal, { files: null }).spec;
+}
+
+/** Every path that some `tests` of the raw spec names instead of giving content. */
+function pathsOfTests(raw: unknown): Set<string> {
+  const paths = new Set<string>();
+  const visit = (value: unknown, inTests: boolean): void => {
+    if (typeof value === 'string') {
+      if (inTests) paths.add(value);
+    } else if (Array.isArray(value)) {
+      for (const item of value) visit(item, false);
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [name, item] of Object.entries(value))
+        visit(item, inTests ? typeof item === 'string' : name === 'tests');
+    }
+  };
+  visit(raw, false);
+  return paths;
+}
+
+const idOf = (raw: unknown): string =>
+  typeof raw === 'object' && raw !== null && 'id' in raw && typeof raw.id === 'string' ? raw.id : '';
+
+async function writeAtomically(path: string, content: string): Promise<void> {
+  await writeFile(`${path}.new`, content);
+  await rename(`${path}.new`, path);
+}

@@ -1,0 +1,53 @@
+/** What workflows write to the store and tell people: short, idempotent, on the orchestrator's own queue. */
+import {
+  addLogEntry, endAttempt, finishRun, hostsOfRun, loadSpec, runningAttempts, setPaused, setRunPhase, setTaskStates,
+} from '../store/index.ts'; // prettier-ignore
+import type { Db } from '../store/index.ts';
+import type { RecordActivities } from './contract.ts';
+
+export interface RecordDeps {
+  readonly db: Db;
+  /** Runs a command or calls a webhook; throws what Temporal should retry. */
+  notify(
+    spec: { readonly run: readonly string[] | null; readonly webhook: string | null },
+    message: NotifyMessage,
+  ): Promise<void>;
+}
+export interface NotifyMessage {
+  readonly run: string;
+  readonly event: string;
+  readonly text: string;
+}
+
+export function createRecordActivities({ db, notify }: RecordDeps): RecordActivities {
+  return {
+    async recordRun({ run, phase, waiting, changes, paused }) {
+      await setPaused(db, run, paused);
+      await setRunPhase(db, run, phase, waiting.length === 0 ? null : waiting);
+      await setTaskStates(
+        db,
+        run,
+        changes.map(({ id, state, wave, round, why, waiting: waits }) => ({
+          id,
+          state,
+          ...(wave === undefined ? {} : { wave }),
+          ...(round === undefined ? {} : { round }),
+          ...(why === undefined ? {} : { why }),
+          ...(waits === undefined || waits === null
+            ? { waitingOn: state === 'blocked' ? 'a person' : null }
+            : { waitingOn: waits.on, waitingWhy: waits.why, waitingSinceMs: waits.sinceMs }),
+        })),
+      );
+    },
+    finishRun: ({ run, report }) => finishRun(db, run, report.outcome, report),
+    endAttempt: ({ run, task, attempt, outcome, why }) => endAttempt(db, { run, task, attempt }, { outcome, why }),
+    hostsOfRun: ({ run }) => hostsOfRun(db, run),
+    attemptsRunning: async ({ run }) =>
+      (await runningAttempts(db, run)).filter(({ phase }) => phase === 'agent' || phase === 'gate').length,
+    async notify({ run, event, text }) {
+      const { notify: how } = await loadSpec(db, run);
+      await notify(how, { run, event, text });
+    },
+    addLogEntry: (entry) => addLogEntry(db, entry),
+  };
+}

@@ -1,0 +1,19 @@
+/** Queue `swarmline`: workflows and what they write to the store. */
+import { Worker } from '@temporalio/worker';
+import { createRecordActivities } from '../activities/records.ts';
+import { bundlePath } from './bundle-path.ts';
+import { notify } from './notify.ts';
+import type { RunningRole, WorkerContext } from './role.ts';
+import { registerSearchAttributes, WORKER_TIMES } from './temporal.ts';
+
+export async function startOrchestrator({ db, temporal }: WorkerContext): Promise<RunningRole> {
+  await registerSearchAttributes(temporal);
+  const worker = await Worker.create({
+    ...temporal,
+    ...WORKER_TIMES,
+    taskQueue: 'swarmline',
+    workflowBundle: { codePath: bundlePath() },
+    activities: createRecordActivities({ db, notify }),
+  });
+  return { workers: [worker], close: async () => undefined };
+}
