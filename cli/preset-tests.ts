@@ -1,9 +1,10 @@
 /**
  * Preset acceptance tests travel inside the spec: a worker has no access to the submitter's files.
- * `tests: {"path in the repository": "file beside the spec"}` becomes `{"path in the repository": {content: "…"}}`.
+ * `tests: {"path in the repository": "file beside the spec"}` becomes `{"path in the repository": {content: "…"}}`. What is no
+ * file below the spec's own folder stays as it is: a path in the base commit, which the validator looks up.
  */
 import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import { UserError } from './exit.ts';
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -35,11 +36,12 @@ async function collect(task: unknown, folder: string, at: string, failures: stri
   const tests = isObject(task) ? task['tests'] : null;
   if (!isObject(tests)) return; // the validator says what is wrong with anything else
   for (const [target, source] of Object.entries(tests)) {
-    if (typeof source !== 'string') continue;
+    if (typeof source !== 'string' || isAbsolute(source) || source.split('/').includes('..')) continue;
     try {
       tests[target] = { content: await readFile(resolve(folder, source), 'utf8') };
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+      if (code === 'ENOENT' || code === 'ENOTDIR') continue;
       failures.push(`${at === '' ? '' : `${at}.`}tests[${JSON.stringify(target)}]: ${source} cannot be read (${code})`);
     }
   }

@@ -64,16 +64,18 @@ async function explain(context: Context, run: string, error: unknown): Promise<u
   });
 }
 
+/** Types of failures that the user can answer: refused by the workflow's own checks, or a spec that is wrong. */
+const USERS = new Set(['Refused', 'BadSpec']);
+
 /** The error for a cause that came back from a workflow; null for one that says nothing. Pure. */
 export function refusal(cause: unknown): UserError | FailedError | null {
-  // A bad spec found by an activity is still the user's to mend; any other failing activity is not.
   const wrapped = cause instanceof ActivityFailure || cause instanceof ChildWorkflowFailure;
   const inner: unknown = wrapped ? cause.cause : cause;
   if (!(inner instanceof ApplicationFailure)) {
     return inner instanceof Error ? new FailedError({ what: printable(inner.message) }, { cause: inner }) : null;
   }
   const what = printable(inner.message);
-  return wrapped && inner.type !== 'BadSpec'
-    ? new FailedError({ what, why: inner.cause?.message }, { cause: inner })
-    : new UserError({ what }, { cause: inner });
+  return USERS.has(inner.type ?? '')
+    ? new UserError({ what }, { cause: inner })
+    : new FailedError({ what, why: inner.cause?.message }, { cause: inner });
 }

@@ -21,6 +21,8 @@ export interface AttemptRow extends AttemptKey {
   readonly gateMs: number | null;
   /** Time that it waited for a slot and for the mainline: on us. */
   readonly queuedMs: number | null;
+  /** When its gate was green and it asked to be merged; mergedAtMs null: it still waits for that. */
+  readonly requestedAtMs: number | null;
   readonly mergedAtMs: number | null;
   readonly landedAtMs: number | null;
   readonly endedAtMs: number | null;
@@ -28,7 +30,7 @@ export interface AttemptRow extends AttemptKey {
 }
 
 const COLUMNS = `run, task, attempt, round, host, phase, base, commit, outcome, why, started_at, agent_started_at, agent_ms,
-  gate_ms, queued_ms, merged_at, landed_at, ended_at, failure_artifact`;
+  gate_ms, queued_ms, requested_at, merged_at, landed_at, ended_at, failure_artifact`;
 
 /** Claims it for a host. Repeated on another host it moves there; one that has ended stays as it is. */
 export async function startAttempt(
@@ -76,14 +78,21 @@ export interface AttemptChange {
   readonly landedAtMs?: number;
 }
 
-/** Does nothing for an attempt that was never started. */
+/**
+ * Does nothing for an attempt that was never started. `phase: merge` without `mergedAtMs` means that it asks to be merged now
+ * (again, after an ejection).
+ */
 export async function markAttempt(db: Db, key: AttemptKey, change: AttemptChange): Promise<void> {
   await db.query(
     `update attempts set
        phase = coalesce($4, phase), host = coalesce($5, host), base = coalesce($6, base), commit = coalesce($7, commit),
        agent_started_at = coalesce($8, agent_started_at), agent_ms = coalesce($9, agent_ms),
        gate_ms = coalesce($10, gate_ms), queued_ms = coalesce($11, queued_ms),
-       merged_at = coalesce($12, merged_at), landed_at = coalesce($13, landed_at)
+       requested_at = case when $4 = 'merge' and $12::timestamptz is null and (phase <> 'merge' or requested_at is null)
+                           then now() else requested_at end,
+       merged_at = case when $4 = 'merge' and $12::timestamptz is null and phase <> 'merge' then null
+                        else coalesce($12, merged_at) end,
+       landed_at = coalesce($13, landed_at)
      where run = $1 and task = $2 and attempt = $3`,
     [
       key.run,

@@ -7,6 +7,7 @@ export interface RunGauges {
   readonly tasks: Readonly<Record<string, number>>;
   /** Outcome (`passed`, a failure cause, `cancelled`) → ended attempts. */
   readonly attempts: Readonly<Record<string, number>>;
+  /** In their agent or gate; those that wait for the mainline are in the queue. */
   readonly runningAttempts: number;
   /** Merge requests that wait. */
   readonly queueLength: number;
@@ -28,14 +29,14 @@ export async function runGauges(db: Db): Promise<RunGauges[]> {
          (select state, count(*) n from tasks where run = r.id group by state) s),
        'attempts', (select coalesce(jsonb_object_agg(outcome, n), '{}') from
          (select outcome, count(*) n from attempts where run = r.id and outcome is not null group by outcome) s),
-       'runningAttempts', (select count(*) from attempts where run = r.id and ended_at is null),
+       'runningAttempts', (select count(*) from attempts where run = r.id and ended_at is null and phase in ('agent', 'gate')),
        'queueLength', q.length, 'queueOldestMs', coalesce(q.age, 0),
        'unverified', v.length, 'verificationLagMs', coalesce(v.age, 0),
        'greenPoints', (select count(*) from green_points where run = r.id)
      ) as gauges
      from runs r
      cross join lateral (select count(*) as length, greatest(0, round(extract(epoch from now() - min(requested_at)) * 1000)) as age
-       from merges where run = r.id and state = 'queued') q
+       from attempts where run = r.id and phase = 'merge' and merged_at is null) q
      cross join lateral (select count(*) as length, greatest(0, round(extract(epoch from now() - min(merged_at)) * 1000)) as age
        from merges where run = r.id and state = 'merged') v
      where r.ended_at is null

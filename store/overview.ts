@@ -10,7 +10,7 @@ import { listTasks } from './tasks.ts';
 import type { TaskRow } from './tasks.ts';
 
 export interface MergeFigures {
-  /** State → requests. */
+  /** State → requests that the mainline has answered. */
   readonly byState: Readonly<Record<string, number>>;
   /** When the oldest request that waits was made. */
   readonly oldestQueuedAtMs: number | null;
@@ -93,7 +93,7 @@ async function mergeFigures(db: Db, run: string): Promise<MergeFigures> {
     `select
        (select coalesce(jsonb_object_agg(state, n), '{}') from
          (select state, count(*) as n from merges where run = $1 group by state) s) as "byState",
-       (select min(requested_at) from merges where run = $1 and state = 'queued') as queued,
+       (select min(requested_at) from attempts where run = $1 and phase = 'merge' and merged_at is null) as queued,
        (select min(merged_at) from merges where run = $1 and state = 'merged') as unverified,
        array(select round(extract(epoch from verified_at) * 1000)::float8 from merges
          where run = $1 and state in ('verified', 'green') and verified_at is not null

@@ -30,6 +30,7 @@ create table attempts (
   "outcome" text,
   "phase" text not null default 'agent'::text,
   "queued_ms" bigint,
+  "requested_at" timestamp with time zone,
   "round" integer not null default 1,
   "run" text not null,
   "started_at" timestamp with time zone not null,
@@ -41,6 +42,7 @@ create table attempts (
 );
 CREATE INDEX attempts_open ON public.attempts USING btree (run) WHERE (ended_at IS NULL);
 CREATE UNIQUE INDEX attempts_pkey ON public.attempts USING btree (run, task, attempt);
+CREATE INDEX attempts_queued ON public.attempts USING btree (run, requested_at) WHERE ((phase = 'merge'::text) AND (merged_at IS NULL));
 
 create table gate_results (
   "artifact" text,

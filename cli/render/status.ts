@@ -1,6 +1,6 @@
 /** A run as text for a person. Pure: data in, lines out. */
 import { TASK_STATES } from '../../spec/model.ts';
-import type { RunOverview } from '../../store/index.ts';
+import type { RunOverview, TaskRow } from '../../store/index.ts';
 import { pace } from './estimate.ts';
 import { oneLine, table } from './table.ts';
 import { duration } from './time.ts';
@@ -40,7 +40,9 @@ function header({ run, atMs }: RunOverview): string[] {
 function waveTable({ tasks }: RunOverview): string[] {
   if (tasks.length === 0) return ['no tasks yet'];
   const states = TASK_STATES.filter((state) => tasks.some((task) => task.state === state));
-  const waves = [...new Set(tasks.map((task) => task.wave))].toSorted((a, b) => (a ?? Infinity) - (b ?? Infinity));
+  // Without a wave, or with number 0: it belongs to none yet.
+  const waveOf = (task: TaskRow): number => task.wave || Infinity;
+  const waves = [...new Set(tasks.map(waveOf))].toSorted((a, b) => a - b);
   const row = (name: string, own: typeof tasks): (string | number)[] => [
     name,
     own.length,
@@ -48,8 +50,8 @@ function waveTable({ tasks }: RunOverview): string[] {
   ];
   const rows = waves.map((wave) =>
     row(
-      wave === null ? 'later' : String(wave),
-      tasks.filter((task) => task.wave === wave),
+      wave === Infinity ? 'later' : String(wave),
+      tasks.filter((task) => waveOf(task) === wave),
     ),
   );
   if (rows.length > 1) rows.push(row('all', tasks));
@@ -103,7 +105,8 @@ function ages({ merges, atMs }: RunOverview): string {
   ].join('');
 }
 
-function runningLines({ running, atMs }: RunOverview, width: number): string[] {
+function runningLines({ running: open, atMs }: RunOverview, width: number): string[] {
+  const running = open.filter((row) => row.phase !== 'merge');
   const lines = table(
     running
       .slice(0, RUNNING_SHOWN)

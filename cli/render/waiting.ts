@@ -1,5 +1,5 @@
 /** Who waits: on what, since when, why, and the command that answers. Pure. */
-import type { RunOverview } from '../../store/index.ts';
+import type { AttemptRow, RunOverview, TaskRow } from '../../store/index.ts';
 
 export interface WaitLine {
   /** null: the run itself. */
@@ -10,24 +10,57 @@ export interface WaitLine {
   readonly command: string | null;
 }
 
-/** The run's own waits first (they carry a command), then the tasks', in the order of the run. */
+/** Whoever waits for a person first (with the command), then for the mainline, for a slot, for others. */
 export function waits(overview: RunOverview): WaitLine[] {
   const own = runWaits(overview.run.details);
-  const told = new Set(own.map((wait) => `${wait.on}\0${wait.why}`));
-  const tasks = overview.tasks
-    .filter((task) => task.waitingOn !== null)
-    .map((task) => ({
-      task: task.id,
-      on: task.waitingOn ?? '',
-      why: task.waitingWhy ?? '',
-      sinceMs: task.waitingSinceMs,
-      command: null,
-    }))
-    .filter((wait) => !told.has(`${wait.on}\0${wait.why}`));
-  return [...own, ...tasks];
+  const named = new Set(own.map((wait) => wait.on.split(' ').at(-1)));
+  const queued = new Map(overview.running.filter((row) => row.phase === 'merge').map((row) => [row.task, row]));
+  const states = new Map(overview.tasks.map((task) => [task.id, task]));
+  const tasks = overview.run.outcome === null ? overview.tasks : [];
+  const lines = tasks
+    .filter((task) => !named.has(task.id))
+    .map((task) => ({ place: ORDER.indexOf(task.state), line: taskWait(task, states, queued.get(task.id)) }));
+  const told = lines.flatMap(({ place, line }) => (line === null ? [] : [{ place, line }]));
+  return [...own, ...told.toSorted((a, b) => a.place - b.place).map(({ line }) => line)];
 }
 
-/** `runs.details` is what the workflow wrote: a list of waits. Anything else is shown as nothing. */
+const ORDER = ['blocked', 'merging', 'ready', 'retrying', 'pending'];
+
+function taskWait(
+  task: TaskRow,
+  states: ReadonlyMap<string, TaskRow>,
+  attempt: AttemptRow | undefined,
+): WaitLine | null {
+  const common = { task: task.id, sinceMs: task.waitingSinceMs ?? task.updatedAtMs, command: null };
+  if (task.waitingOn !== null) return { ...common, on: task.waitingOn, why: task.waitingWhy ?? task.why ?? '' };
+  switch (task.state) {
+    case 'merging':
+      return typeof attempt?.mergedAtMs === 'number'
+        ? { ...common, on: 'verification', why: 'it is merged', sinceMs: attempt.mergedAtMs }
+        : {
+            ...common,
+            on: 'the mainline',
+            why: 'its gate was green',
+            sinceMs: attempt?.requestedAtMs ?? common.sinceMs,
+          };
+    case 'ready':
+      return { ...common, on: 'a free slot', why: 'everything that it depends on has landed' };
+    case 'pending': {
+      const missing = task.dependsOn.filter((id) => !['passed', 'skipped'].includes(states.get(id)?.state ?? ''));
+      return missing.length > 0
+        ? {
+            ...common,
+            on: missing.join(', '),
+            why: missing.map((id) => `${id} is ${states.get(id)?.state}`).join(', '),
+          }
+        : { ...common, on: 'its wave', why: 'the integration point before it is not green yet' };
+    }
+    default:
+      return null;
+  }
+}
+
+/** `runs.details` is what the workflow wrote: a list of waits for people. Anything else is shown as nothing. */
 export function runWaits(details: unknown): WaitLine[] {
   if (!Array.isArray(details)) return [];
   return details.flatMap((wait: unknown): WaitLine[] => {
@@ -39,7 +72,7 @@ export function runWaits(details: unknown): WaitLine[] {
     const since: unknown = Reflect.get(wait, 'sinceMs');
     return [
       {
-        task: text('task'),
+        task: null,
         on: text('on') ?? 'a person',
         why: text('why') ?? '',
         sinceMs: typeof since === 'number' ? since : null,
@@ -49,13 +82,16 @@ export function runWaits(details: unknown): WaitLine[] {
   });
 }
 
-const MOVING = new Set(['ready', 'running', 'retrying', 'merging']);
+const MOVING = ['ready', 'running', 'retrying', 'merging'];
 
 /** Nothing runs, nothing waits for the mainline, and somebody is waited for: only a person can move this run. */
 export function needsPerson(overview: RunOverview): boolean {
   const { run, running, merges, tasks } = overview;
-  if (run.outcome !== null || running.length > 0 || runWaits(run.details).length === 0) return false;
-  // Verified, but not green: an integration point is on its way.
-  const open = ['queued', 'merged', 'verified'].some((state) => (merges.byState[state] ?? 0) > 0);
-  return run.paused || (!open && !tasks.some((task) => MOVING.has(task.state) && task.waitingOn === null));
+  if (run.outcome !== null || running.some((row) => row.phase === 'agent' || row.phase === 'gate')) return false;
+  if (run.paused) return true;
+  const own = runWaits(run.details);
+  const named = new Set(own.map((wait) => wait.on.split(' ').at(-1)));
+  // Merged or verified, but not green: verification or an integration point is on its way.
+  const open = ['merged', 'verified'].some((state) => (merges.byState[state] ?? 0) > 0);
+  return own.length > 0 && !open && !tasks.some((task) => MOVING.includes(task.state) && !named.has(task.id));
 }

@@ -229,6 +229,22 @@ describe('attempts', () => {
     ]);
   });
 
+  test('an attempt queues from its green gate until it is merged, and again when it is resubmitted', async () => {
+    const row = async () => (await store.listAttempts(db, 'r', 'a'))[0];
+    await store.startAttempt(db, key, {});
+    await store.markAttempt(db, key, { phase: 'merge' });
+    const first = await row();
+    expect(first).toMatchObject({ requestedAtMs: expect.any(Number), mergedAtMs: null });
+    await store.markAttempt(db, key, { phase: 'merge' });
+    expect(await row()).toEqual(first);
+    await store.markAttempt(db, key, { phase: 'merge', mergedAtMs: 77 });
+    expect(await row()).toEqual({ ...first, mergedAtMs: 77 });
+    await store.endAttempt(db, key, { outcome: 'ejected' });
+    expect(await row()).toMatchObject({ mergedAtMs: 77, phase: 'done' });
+    await store.markAttempt(db, key, { phase: 'merge' });
+    expect(await row()).toMatchObject({ mergedAtMs: null, phase: 'merge' });
+  });
+
   test('the next attempt is told of the newest failure: its artifact, else the tail of the red step', async () => {
     expect(await store.lastFailure(db, 'r', 'a')).toBeNull();
     await store.recordGateSteps(db, { run: 'r', key: 'a/1', level: 'task', commit: 'c1' }, [step]);
@@ -309,8 +325,8 @@ describe('the overview', () => {
     await store.startAttempt(db, { ...key, task: 'b' }, { host: 'h1' });
     await store.recordMerges(db, 'r', [
       { request: 'a/1', task: 'a', attempt: 1, state: 'verified', verifiedAtMs: 5_000 },
-      { request: 'b/1', task: 'b', attempt: 1, state: 'queued', requestedAtMs: 6_000 },
     ]);
+    await store.markAttempt(db, { ...key, task: 'b' }, { phase: 'merge' });
     await store.saveGreenPoint(db, 'r', { n: 0, commit: 'b0', atMs: 1_500 });
     expect(await store.runOverview(db, 'r')).toMatchObject({
       run: { id: 'r', startedAtMs: 1_000, outcome: null },
@@ -318,8 +334,8 @@ describe('the overview', () => {
       running: [{ task: 'b', host: 'h1' }],
       attempts: { total: 2, byOutcome: { passed: 1 }, agentMs: 10, gateMs: 20, queuedMs: 4 },
       merges: {
-        byState: { verified: 1, queued: 1 },
-        oldestQueuedAtMs: 6_000,
+        byState: { verified: 1 },
+        oldestQueuedAtMs: expect.any(Number),
         oldestUnverifiedAtMs: null,
         landedAtMs: [5_000],
       },
@@ -348,9 +364,11 @@ describe('hosts and gauges', () => {
     await store.finishRun(db, 'over', 'completed', {});
     await store.endAttempt(db, key, { outcome: 'gate-red' });
     await store.recordMerges(db, 'r', [
-      { request: 'a/2', task: 'a', attempt: 2, state: 'queued', requestedAtMs: Date.now() - 60_000 },
       { request: 'b/1', task: 'b', attempt: 1, state: 'merged', mergedAtMs: Date.now() - 30_000 },
     ]);
+    await store.startAttempt(db, { ...key, attempt: 2 });
+    await store.markAttempt(db, { ...key, attempt: 2 }, { phase: 'merge' });
+    await db.query("update attempts set requested_at = now() - interval '1 minute' where attempt = 2");
     const gauges = await store.runGauges(db);
     expect(gauges).toMatchObject([
       {
