@@ -30,7 +30,7 @@ import {
   slotMessage,
   withdrawTask,
 } from './protocol.ts';
-import { attemptActivities, recordActivities } from './proxies.ts';
+import { attemptActivities, PRIORITY, recordActivities } from './proxies.ts';
 
 export interface ExecuteTaskInput {
   readonly run: string;
@@ -88,7 +88,7 @@ export async function executeTask(input: ExecuteTaskInput): Promise<TaskReport> 
     if ('ok' in work) return work;
     kept = work;
     const gate = await attemptActivities.runGate.executeWithOptions(
-      { summary: `gate ${task.id} attempt ${work.attempt}` },
+      { summary: `gate ${task.id} attempt ${work.attempt}`, priority: PRIORITY.gate },
       [
         {
           run,
@@ -113,7 +113,7 @@ export async function executeTask(input: ExecuteTaskInput): Promise<TaskReport> 
 
   const agentWork = async (): Promise<Extract<Verdict, { ok: false }> | NonNullable<TaskReport['kept']>> => {
     const result = await attemptActivities.runAgent.executeWithOptions(
-      { summary: `agent ${task.id} attempt ${attempt} (${task.engine})` },
+      { summary: `agent ${task.id} attempt ${attempt} (${task.engine})`, priority: PRIORITY.agent },
       [{ run, task: task.id, round: task.round, attempt, startFrom }],
     );
     return result.ok ? { commit: result.commit, base: result.base, attempt } : result;

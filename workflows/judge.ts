@@ -2,7 +2,7 @@
 import type { GateLevel, GateStepName, Line, LineEntry, PlanTask } from '../spec/model.ts';
 import { ejectionOf, entriesAfter } from '../spec/line.ts';
 import { culpritIndex, nextProbe, observe, startSearch } from '../spec/search.ts';
-import { attemptActivities, mainlineActivities } from './proxies.ts';
+import { attemptActivities, mainlineActivities, PRIORITY } from './proxies.ts';
 
 export type Verdict = { readonly ok: true } | { readonly ok: false; readonly step: GateStepName; readonly why: string };
 
@@ -16,7 +16,7 @@ export async function judge(
   only?: readonly GateStepName[],
 ): Promise<Verdict> {
   const result = await attemptActivities.runGate.executeWithOptions(
-    { summary: `${level} gate (${key}) on ${commit.slice(0, 10)}` },
+    { summary: `${level} gate (${key}) on ${commit.slice(0, 10)}`, priority: PRIORITY.verification },
     [
       {
         run,

@@ -29,6 +29,13 @@ export const attemptActivities = proxyActivities<AttemptActivities>({
   retry: { ...backoff, maximumInterval: '10s' },
 });
 
+/** Who goes first on a sandbox queue with more work than slots: what the whole line waits for, then what is nearest to landing. */
+export const PRIORITY = {
+  verification: { priorityKey: 1 },
+  gate: { priorityKey: 2 },
+  agent: { priorityKey: 3 },
+} as const;
+
 export const recordActivities = proxyActivities<RecordActivities>({
   taskQueue: 'swarmline',
   startToCloseTimeout: '1m',
