@@ -39,15 +39,13 @@ export async function createContainer(docker: Docker, options: Docker.ContainerC
 /** Output of the container from its first byte: attach before start. `hijack` without stdin, or the modem half-closes wrongly. */
 export async function attachContainer(docker: Docker, id: string): Promise<Duplex> {
   const stream = await engineCall('container attach', CALL_MS.create, () =>
-    docker
-      .getContainer(id)
-      .attach({
-        stream: true,
-        stdout: true,
-        stderr: true,
-        hijack: true,
-        stdin: false,
-      } as Docker.ContainerAttachOptions),
+    docker.getContainer(id).attach({
+      stream: true,
+      stdout: true,
+      stderr: true,
+      hijack: true,
+      stdin: false,
+    } as Docker.ContainerAttachOptions),
   );
   return stream as Duplex;
 }

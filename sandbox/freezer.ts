@@ -45,7 +45,7 @@ export class Freezer {
   }
 
   private tell(): void {
-    for (const listener of [...this.listeners]) listener();
+    for (const listener of this.listeners) listener();
   }
 
   /** Rejects with the signal's reason. */

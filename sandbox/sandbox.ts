@@ -12,7 +12,7 @@ import { pauseContainer, unpauseContainer } from './pause.ts';
 import { reapContainers } from './reap-containers.ts';
 import { reapDirectories } from './reap-directories.ts';
 import { removeContainer } from './remove.ts';
-import { runContainer } from './run-step.ts';
+import { type RunContext, runContainer } from './run-step.ts';
 import { Semaphore } from './semaphore.ts';
 import type { Sandbox, SandboxOptions, StepOptions, StepOutcome, StepRequest } from './types.ts';
 
@@ -29,6 +29,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   const freezer = new Freezer(stateDir);
   const slots = new Semaphore(options.slots);
   const startGate = new Semaphore(2 * availableParallelism());
+  const context: RunContext = { docker, instance, owner, startGate, freezer };
   const active = new Set<Active>();
   let engineChecked: Promise<void> | null = null;
 
@@ -84,9 +85,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
         clearInterval(beat);
       }
       try {
-        return await runContainer({ docker, instance, owner, startGate, freezer }, request, either, (now) =>
-          onProgress?.(now),
-        );
+        return await runContainer(context, request, either, (now) => onProgress?.(now));
       } finally {
         release();
       }
@@ -134,7 +133,9 @@ export function createSandbox(options: SandboxOptions): Sandbox {
 
   return {
     docker,
+    context,
     stateDir,
+    log,
     caBundle: options.caBundle,
     get slots() {
       return { total: slots.size, taken: slots.taken, waiting: slots.waiting };

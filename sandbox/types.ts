@@ -1,6 +1,7 @@
 /** What the sandbox is asked and what it answers. */
 import type Docker from 'dockerode';
 import type { Limits, StepEnd } from '../spec/model.ts';
+import type { RunContext } from './run-step.ts';
 
 export interface StepKey {
   readonly run: string;
@@ -98,8 +99,11 @@ export interface SandboxOptions {
 
 export interface Sandbox {
   readonly docker: Docker;
+  /** For this room (setup, services). */
+  readonly context: RunContext;
   readonly stateDir: string;
   readonly caBundle: string | null;
+  readonly log: Log;
   readonly slots: { readonly total: number; readonly taken: number; readonly waiting: number };
   /** Throws InfrastructureFault (retry) or SandboxSetupError (a person must act). After an abort the container is gone when it settles ('killed'). */
   runStep(request: StepRequest, options?: StepOptions): Promise<StepOutcome>;
