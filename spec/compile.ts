@@ -1,0 +1,102 @@
+/** From the complete raw spec (fields.ts) to the compiled one (model.ts): units parsed, roles and tasks in their final form. */
+import type { RawTask } from './fields-task.ts';
+import type { RawSpec } from './fields.ts';
+import { ROLE_NAMES, type CompiledSpec, type Limits, type Role, type RoleName, type TaskSpec } from './model.ts';
+import { parseDuration, parseSize } from './units.ts';
+
+/** Milliseconds of a duration that the table of fields has accepted. */
+const ms = (text: string): number => parseDuration(text) ?? 0;
+const bytes = (text: string): number => parseSize(text) ?? 0;
+
+export function compileSpec(
+  raw: RawSpec,
+  parts: Pick<CompiledSpec, 'gate' | 'tasks'> & {
+    manifests: readonly string[];
+    protected: readonly string[];
+    scaffold: readonly string[];
+    breaks: readonly string[];
+  },
+): CompiledSpec {
+  const { repository, sandbox, deliver } = raw;
+  return {
+    name: raw.name,
+    goal: raw.goal,
+    repository: {
+      url: repository.empty ? null : repository.url,
+      branch: repository.branch,
+      credentials: repository.credentials,
+      contracts: repository.contracts,
+      manifests: parts.manifests,
+      protected: parts.protected,
+      union: repository.union,
+      maxFileBytes: bytes(repository.maxFile),
+    },
+    gate: parts.gate,
+    sandbox: {
+      image: sandbox.image,
+      setup: sandbox.setup,
+      services: sandbox.services,
+      limits: compileLimits(sandbox.limits),
+    },
+    roles: compileRoles(raw.roles),
+    policy: { ...raw.policy, scaffold: parts.scaffold, breaks: parts.breaks },
+    budget: raw.budget,
+    notify: raw.notify,
+    deliver:
+      deliver.fastForward === null
+        ? { branch: deliver.branch ?? `swarmline/${raw.name}` }
+        : { fastForward: deliver.fastForward },
+    tasks: parts.tasks,
+  };
+}
+
+function compileLimits(limits: RawSpec['sandbox']['limits']): Limits {
+  return {
+    cpus: limits.cpus,
+    memoryBytes: bytes(limits.memory),
+    pids: limits.pids,
+    diskBytes: bytes(limits.disk),
+    outputBytes: bytes(limits.output),
+    agentMs: ms(limits.agent),
+    stepMs: ms(limits.step),
+  };
+}
+
+function compileRoles(roles: RawSpec['roles']): CompiledSpec['roles'] {
+  const out: Partial<Record<RoleName, Role>> & { worker: Role } = { worker: roles.worker };
+  for (const name of ROLE_NAMES) {
+    const found = roles[name];
+    const role = Array.isArray(found) ? found[0] : found;
+    if (role !== null && role !== undefined) out[name] = { engine: role.engine, model: role.model };
+  }
+  return out;
+}
+
+export function compileTask(
+  task: RawTask,
+  dependsOn: readonly string[],
+  tests: Readonly<Record<string, string>>,
+): TaskSpec {
+  return {
+    id: task.id,
+    kind: task.kind,
+    goal: task.goal,
+    interface: task.interface,
+    files: task.files,
+    acceptance: task.acceptance,
+    tests,
+    dependsOn,
+    priority: task.priority,
+    role: task.role,
+    run: task.run,
+    script:
+      task.script.length === 0
+        ? null
+        : task.script.map((attempt) => ({
+            edits: attempt.edits,
+            waitMs: ms(attempt.wait),
+            exitCode: attempt.exitCode,
+          })),
+    mayBeEmpty: task.mayBeEmpty,
+  };
+}
