@@ -5,6 +5,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
+import { errorCode } from './error-code.ts';
 import { UserError } from './exit.ts';
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -40,7 +41,7 @@ async function collect(task: unknown, folder: string, at: string, failures: stri
     try {
       tests[target] = { content: await readFile(resolve(folder, source), 'utf8') };
     } catch (error) {
-      const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+      const code = errorCode(error) ?? String(error);
       if (code === 'ENOENT' || code === 'ENOTDIR') continue;
       failures.push(`${at === '' ? '' : `${at}.`}tests[${JSON.stringify(target)}]: ${source} cannot be read (${code})`);
     }

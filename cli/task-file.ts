@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { LineCounter, parseDocument } from 'yaml';
+import { errorCode } from './error-code.ts';
 import { UserError } from './exit.ts';
 import { inlineTests } from './preset-tests.ts';
 
@@ -32,7 +33,7 @@ export async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const code = errorCode(error) ?? String(error);
     const why = code === 'ENOENT' ? 'There is no such file.' : code === 'EISDIR' ? 'It is a folder.' : code;
     throw new UserError({ what: `${path} cannot be read.`, why }, { cause: error });
   }

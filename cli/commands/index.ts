@@ -1,4 +1,18 @@
+/** What can be typed, in the order in which help lists it. Modules are light: clients are loaded by whoever needs them. */
 import type { Command } from 'commander';
+import * as cancel from './cancel.ts';
+import * as deliver from './deliver.ts';
+import * as gc from './gc.ts';
+import * as logs from './logs.ts';
+import * as planCommands from './plan-commands.ts';
+import * as run from './run.ts';
+import * as status from './status.ts';
+import * as updateCommands from './update-commands.ts';
+import * as watch from './watch.ts';
+
+const MODULES = [run, status, watch, logs, updateCommands, planCommands, cancel, deliver, gc];
 
 /** Registers every command that talks to a running system. */
-export function registerAll(_program: Command): void {}
+export function registerAll(program: Command): void {
+  for (const { register } of MODULES) register(program);
+}

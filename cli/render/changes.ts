@@ -38,7 +38,7 @@ function taskChanges(before: RunOverview | null, after: RunOverview): string[] {
     if (was?.state === task.state && was.round === task.round) return [];
     return [
       oneLine(
-        `${task.id}: ${taskText(task)}${task.state === 'passed' ? `  (${done} of ${after.tasks.length})` : ''}`,
+        `${task.id}: ${taskText(task)}${task.state === 'passed' ? ` (${done} of ${after.tasks.length})` : ''}`,
         LINE,
       ),
     ];
@@ -83,7 +83,7 @@ function waitChanges(before: RunOverview | null, after: RunOverview): string[] {
     .filter((wait) => !known.has(`${wait.on}\0${wait.why}\0${wait.command}`))
     .map((wait) =>
       oneLine(
-        `waits for ${wait.on}${wait.why === '' ? '' : `: ${wait.why}`}${wait.command === null ? '' : `  (type: ${wait.command})`}`,
+        `waits for ${wait.on}${wait.why === '' ? '' : `: ${wait.why}`}${wait.command === null ? '' : ` (type: ${wait.command})`}`,
         LINE,
       ),
     );

@@ -66,8 +66,12 @@ function figures(overview: RunOverview): string[] {
   const { attempts, merges, running, greenPoints, atMs } = overview;
   const { perHour, remaining, leftMs, windowMs } = pace(overview);
   const point = greenPoints.at(-1);
+  const queued = running.filter((row) => row.phase === 'merge').length;
   const rows: string[][] = [
-    ['attempts', `${attempts.total}: ${counts({ ...attempts.byOutcome, running: running.length })}`],
+    [
+      'attempts',
+      `${attempts.total}: ${counts({ ...attempts.byOutcome, running: running.length - queued, 'in the queue or unverified': queued })}`,
+    ],
     ['merges', counts(merges.byState) + ages(overview)],
     [
       'green points',
@@ -84,9 +88,9 @@ function figures(overview: RunOverview): string[] {
     rows.push([
       'time left',
       leftMs === null
-        ? remaining === 0
+        ? remaining === 0 && overview.tasks.length > 0
           ? 'no task is left to land'
-          : `unknown, ${plural(remaining, 'task')} to land`
+          : `unknown yet, ${plural(remaining, 'task')} to land`
         : `about ${duration(leftMs)} (an estimate: ${plural(remaining, 'task')} at that rate)`,
     ]);
   }
