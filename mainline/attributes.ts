@@ -4,6 +4,7 @@
  * 1. A bare repository ignores the .gitattributes of trees (git 2.43 to 2.45 did not; `* !merge` first makes all versions agree), so
  *    what the spec and the target's root .gitattributes ask for is written here: union, binary, -merge. Never a named driver.
  */
+import { expandBraces } from '../spec/globs.ts';
 
 const KEPT = new Set(['merge=union', 'merge=binary', '-merge', 'binary']);
 
@@ -25,12 +26,3 @@ const anchored = (glob: string): string => (glob.startsWith('**/') ? glob : `/${
 
 const quoted = (pattern: string): string =>
   /[\s"\\]/.test(pattern) ? `"${pattern.replace(/(["\\])/g, '\\$1')}"` : pattern;
-
-/** {a,b} of the spec's globs, which attributes do not know. Nested braces are expanded from the inside. */
-export function expandBraces(glob: string): string[] {
-  const match = /\{([^{}]*,[^{}]*)\}/.exec(glob);
-  if (match === null) return [glob];
-  const before = glob.slice(0, match.index);
-  const after = glob.slice(match.index + match[0].length);
-  return match[1]!.split(',').flatMap((part) => expandBraces(`${before}${part}${after}`));
-}

@@ -11,13 +11,13 @@ import { commitBody, subjectLine } from './commit.ts';
 import { GitError, git, gitText } from './git-process.ts';
 import { lineMessage } from './line.ts';
 import { mergeTrees } from './merge-trees.ts';
-import { caseClashes, directoriesOfAdded, unsafeChanges } from './path-rules.ts';
+import { directoriesOfAdded, unsafeChanges } from './path-rules.ts';
 import type { Violation } from './path-rules.ts';
 import { writeCommitObject } from './quarantine.ts';
 import type { Quarantine } from './quarantine.ts';
 import { isOid, isSafeId } from './refs.ts';
+import type { TreeChange } from '../spec/scope.ts';
 import { diffTrees, listDirectories } from './tree.ts';
-import type { TreeChange } from './tree.ts';
 
 /**
  * The rules of a request's task (its scope, say), asked once per request. null: only the hub's own rules. The function gets what
@@ -55,7 +55,7 @@ export async function addLink(
   if (parent !== base) return refused('wrong-base');
 
   const changes = await diffTrees(hubDir, base, theirs, { env });
-  const unsafe = unsafeChanges(changes);
+  const unsafe = unsafeChanges(changes, Infinity, () => []);
   if (unsafe.length > 0) return refused(unsafe[0]!.rule, pathsOf(unsafe));
 
   let merged;
@@ -74,13 +74,11 @@ export async function addLink(
   const own = new Set(changes.map((change) => change.path));
   const carried = effect.filter((change) => !own.has(change.path)).map((change) => change.path);
   if (carried.length > 0) return conflict(carried);
-  const unsafeEffect = unsafeChanges(effect);
-  if (unsafeEffect.length > 0) return refused(unsafeEffect[0]!.rule, pathsOf(unsafeEffect));
 
   const names = await listDirectories(hubDir, merged.tree, directoriesOfAdded([...changes, ...effect]), { env });
   const siblings = (dir: string): readonly string[] => names.get(dir) ?? [];
-  const clashes = caseClashes(effect, siblings);
-  if (clashes.length > 0) return refused('case-clash', pathsOf(clashes));
+  const unsafeEffect = unsafeChanges(effect, Infinity, siblings);
+  if (unsafeEffect.length > 0) return refused(unsafeEffect[0]!.rule, pathsOf(unsafeEffect));
   const violations = rules(request)?.(changes, siblings) ?? [];
   if (violations.length > 0) return refused(violations[0]!.rule, pathsOf(violations));
 

@@ -40,7 +40,7 @@ export function subjectLine(text: string): string {
 
 function oneLine(text: string): string {
   // eslint-disable-next-line no-control-regex
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim();
+  return text.replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
 }
 
 export type Trailers = ReadonlyMap<string, string>;

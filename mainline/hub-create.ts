@@ -41,6 +41,8 @@ const CONFIG = `[core]
 [gc]
 \tauto = 0
 \tpruneExpire = never
+[fetch]
+	unpackLimit = 1
 [receive]
 \tautogc = false
 [maintenance]

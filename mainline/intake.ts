@@ -55,6 +55,8 @@ export async function takePack(
   limits: IntakeLimits = INTAKE_LIMITS,
 ): Promise<void> {
   const { task, attempt, commit, base } = claim;
+  // A host may hang up before anything reads its pack.
+  pack.on('error', () => undefined);
   if (!isSafeId(task) || !Number.isSafeInteger(attempt) || attempt < 1 || !isOid(commit) || !isOid(base)) {
     pack.resume();
     throw new IntakeRefused('bad-key', '', 'Task, attempt, commit or base is not well formed.');
@@ -99,7 +101,7 @@ async function unpack(hub: HubPlace, quarantine: Quarantine, pack: Readable, lim
         // Anything bigger is hashed as a stream instead of in memory.
         ...['-c', 'core.bigFileThreshold=16m', '-c', 'pack.threads=1'],
         ...['index-pack', '--stdin', '--fix-thin', `--max-input-size=${limits.packBytes}`],
-        '--strict=gitattributesSymlink=error,gitignoreSymlink=error,mailmapSymlink=error',
+        '--strict=badFilemode=error,gitattributesSymlink=error,gitignoreSymlink=error,mailmapSymlink=error',
       ],
       { env: quarantine.env, input: pack, timeoutMs: limits.timeoutMs },
     );
@@ -162,16 +164,8 @@ async function walk(hub: HubPlace, quarantine: Quarantine, claim: TaskCommit, li
     if (entry.type === 'tree') dirs.add(path);
   }
   const changes = await guard(limits, () => diffTrees(hub.dir, claim.base, claim.commit, options));
-  const unsafe = unsafeChanges(changes)[0];
+  const unsafe = unsafeChanges(changes, limits.fileBytes, () => [])[0];
   if (unsafe !== undefined) throw new IntakeRefused(unsafe.rule, unsafe.path, unsafe.message);
-  const large = changes.find((change) => (change.size ?? 0) > limits.fileBytes);
-  if (large !== undefined) {
-    throw new IntakeRefused(
-      'too-large',
-      large.path,
-      `A file of ${large.size} bytes; the limit is ${limits.fileBytes}.`,
-    );
-  }
 }
 
 async function guard<T>(limits: IntakeLimits, work: () => Promise<T>): Promise<T> {

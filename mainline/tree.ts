@@ -1,6 +1,7 @@
 /**
  * Reading trees: entries, changes between two of them, single files. Names are bytes; nothing here follows a link.
  */
+import type { TreeChange } from '../spec/scope.ts';
 import { git, gitText } from './git-process.ts';
 import type { GitOptions } from './git-process.ts';
 
@@ -12,22 +13,6 @@ export interface TreeEntry {
   /** Bytes; null for what is not a blob. */
   readonly size: number | null;
   readonly path: Buffer;
-}
-
-/** One changed path between two trees. The same shape as the scope check's. */
-export interface TreeChange {
-  /** UTF-8, or with escapes (`validUtf8` false). */
-  readonly path: string;
-  readonly validUtf8: boolean;
-  /** null: not there. */
-  readonly oldMode: string | null;
-  readonly newMode: string | null;
-  readonly oldOid: string | null;
-  readonly newOid: string | null;
-  /** Bytes of the new file; null where it was deleted or is a submodule. */
-  readonly size: number | null;
-  /** Of a new link. */
-  readonly linkTarget?: string;
 }
 
 type ReadOptions = Pick<GitOptions, 'env' | 'timeoutMs' | 'signal' | 'maxOutputBytes'>;
