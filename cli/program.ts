@@ -1,7 +1,12 @@
 /** The commander program: registers every command, and is the only place that turns errors into exit codes. */
 import { Command, CommanderError } from 'commander';
 import { registerAll } from './commands/index.ts';
+import { register as registerDemo } from './demo.ts';
+import { register as registerDoctor } from './doctor.ts';
+import { register as registerDown } from './down.ts';
 import { describeError, EXIT } from './exit.ts';
+import { register as registerTest } from './test.ts';
+import { register as registerUp } from './up.ts';
 
 /** The whole program, without running it. */
 export function createProgram(): Command {
@@ -10,7 +15,8 @@ export function createProgram(): Command {
     .version('0.1.0')
     .showHelpAfterError('(add --help for what can be typed)')
     .exitOverride();
-  registerAll(program);
+  for (const register of [registerDemo, registerUp, registerDown, registerDoctor, registerAll, registerTest])
+    register(program);
   return program;
 }
 

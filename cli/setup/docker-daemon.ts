@@ -20,10 +20,14 @@ const READY_MS = 60_000;
 /** The arguments of our engine. Pure. */
 export function engineArguments({ engine }: Settings): string[] {
   return [
-    ...['--host', `unix://${engine.socket}`],
-    ...['--data-root', engine.dataRoot],
-    ...['--exec-root', engine.execRoot],
-    ...['--pidfile', engine.pidFile],
+    '--host',
+    `unix://${engine.socket}`,
+    '--data-root',
+    engine.dataRoot,
+    '--exec-root',
+    engine.execRoot,
+    '--pidfile',
+    engine.pidFile,
   ];
 }
 
@@ -50,7 +54,7 @@ async function stopLeftover(execRoot: string): Promise<void> {
   const pid = await pidIn(file);
   if (pid === null) return;
   const command = await commandOf(pid);
-  if (command.length > 0 && command.some((argument) => argument.startsWith(`${execRoot}/`))) {
+  if (command.some((argument) => argument.startsWith(`${execRoot}/`))) {
     const identity = await processIdentity(pid);
     process.kill(pid, 'SIGTERM');
     const gone = await poll(async () => ((await processIdentity(pid)) === identity ? null : true), 10_000);

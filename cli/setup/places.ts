@@ -10,7 +10,7 @@ export const logFile = (settings: Settings, name: string): string => join(settin
 /** The last lines of a log, for a message; '' when there is none. */
 export async function logTail(path: string, lines = 8): Promise<string> {
   const text = await readFile(path, 'utf8').catch(() => '');
-  return text.trimEnd().split('\n').slice(-lines).join('\n').slice(-2_000);
+  return text.trimEnd().split('\n').slice(-lines).join('\n').slice(-2_000).trim();
 }
 
 /** The error for a process that ended, or did not become ready in time. */

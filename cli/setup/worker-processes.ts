@@ -19,6 +19,8 @@ const STOP_MS = 60_000;
 
 const name = (worker: WorkerName): string => `worker-${worker}`;
 
+export const workerPidFile = (settings: Settings, worker: WorkerName): string => pidFile(settings, name(worker));
+
 export const metricsPort = (settings: Settings, worker: WorkerName): number =>
   settings.ports.metrics + WORKERS.indexOf(worker);
 
