@@ -47,8 +47,8 @@ export interface StepRequest {
  * How a step ended.
  *
  * exited: by itself, with exitCode. oom: the main process was killed for memory. timeout: the deadline passed. killed: abort or stop.
- * disk-full: the workspace was full (exitCode when it ended by itself, null when we stopped it). start-failed: the engine could not start
- * the command (exitCode 127: not found, 126: not executable). A lost engine is no outcome: runStep throws InfrastructureFault.
+ * disk-full: the workspace was full (exitCode when it ended by itself, null when we stopped it). start-failed: the engine could not
+ * start the container, twice (a command that is not there is an exit with 127, one that is not executable with 126). A lost engine is no outcome: runStep throws InfrastructureFault.
  */
 export interface StepOutcome {
   readonly end: StepEnd;
