@@ -68,7 +68,7 @@ async function openStore(settings: Settings): Promise<Pool> {
     import('../store/index.ts'),
     import('./setup/postgres.ts'),
   ]);
-  const url = await databaseUrl(settings);
+  const url = databaseUrl(settings);
   if (url === null)
     throw new MissingError({ what: 'There is no database on this machine yet.', command: './swarmline up' });
   const pool = connect(url, { max: 3 });
