@@ -165,15 +165,20 @@ export const texts = (meaning: string, options: Options<string[]> = {}): Block<s
     ...options,
   });
 
-/** As texts, but null when it is left out. */
-export const optionalTexts = (meaning: string): Block<string[] | null> =>
-  leaf<string[] | null>(z.array(z.string()).min(1).nullable(), {
+/** As texts, but null when it is left out. `mayBeEmpty`: an empty list means something else than none given. */
+export const optionalTexts = (
+  meaning: string,
+  options: { shown?: string; mayBeEmpty?: boolean } = {},
+): Block<string[] | null> => {
+  const items = options.mayBeEmpty === true ? z.array(z.string()) : z.array(z.string()).min(1);
+  return leaf<string[] | null>(items.nullable(), {
     meaning,
     type: 'list of strings',
     blank: null,
     default: null,
-    shown: 'none',
+    shown: options.shown ?? 'none',
   });
+};
 
 /** Strings by a key that the user chooses. */
 export const textMap = (

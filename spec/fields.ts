@@ -21,6 +21,7 @@ import {
   textMap,
   texts,
   withDefaults,
+  type Block,
   type FieldRow,
   type Value,
 } from './field.ts';
@@ -42,42 +43,49 @@ const LEVELS = {
   wave: optionalText('At an integration point: the whole regression.', { shown: 'as `mainline`' }),
 };
 
-/** A command for all levels, "skip", or a command by level. */
-const step = (meaning: string, shown: string | null) => either(meaning, text(meaning), group(LEVELS), shown);
+/** A command for all levels, "skip", or a command by level. Its levels have one place in the table, not one for each step. */
+const step = (meaning: string): Block<string | Value<typeof levels>> => {
+  const block = either(meaning, text(meaning), levels);
+  return { ...block, rows: (path) => block.rows(path).filter((row) => row.path === path) };
+};
+const levels = group(LEVELS);
 
-const gate = group({
-  lint: step('Shell command that exits 0 when the code is clean; or commands by level; or `skip`.', null),
-  typecheck: step('The same for types.', null),
-  test: step('The same for tests.', null),
-  build: step('The same for the build.', null),
-  integration: optional('The same for integration tests, where there are any.', step('', null)),
+const coverage = group({
+  report: text('lcov file that the step writes, in the workspace.'),
+  changedLines: number('Share of the changed lines that must be covered.', {
+    min: 0,
+    max: 100,
+    unit: '%',
+    default: 80,
+    whole: false,
+  }),
+  ...LEVELS,
+});
+const coverageStep = {
+  ...coverage,
+  rows: (path: string) => coverage.rows(path).filter((row) => !(row.path.slice(path.length + 1) in LEVELS)),
+};
+
+const steps = group({
+  lint: step('Shell command that exits 0 when the code is clean; or commands by level; or `skip`.'),
+  typecheck: step('The same for types.'),
+  test: step('The same for tests.'),
+  build: step('The same for the build.'),
+  integration: optional('The same for integration tests, where there are any.', step('')),
   coverage: optional(
     'Least coverage of the changed lines. Judged by the report that the test step (or a command of its own) writes. Or `skip`.',
-    either(
-      'Coverage, or `skip`.',
-      text('`skip`'),
-      group({
-        report: text('lcov file that the step writes, in the workspace.'),
-        changedLines: number('Share of the changed lines that must be covered.', {
-          min: 0,
-          max: 100,
-          unit: '%',
-          default: 80,
-          whole: false,
-        }),
-        ...LEVELS,
-      }),
-    ),
+    either('', text('`skip`'), coverageStep),
   ),
   report: textMap(
     'Machine-readable report (JUnit XML or TAP) by step, as a path in the workspace: failures by name, flaky ones told apart.',
   ),
 });
+const gate = { ...steps, rows: (path: string) => [...steps.rows(path), ...levels.rows(`${path}.*`)] };
 
 // ───────────────────────────── sandbox ─────────────────────────────
 
 const sandbox = group({
-  image: text('Image of the sandbox; its digest is recorded with the run.'),
+  image: text('Image of the sandbox; its digest is recorded with the run.', { default: 'swarmline/node:22' }),
   setup: optional(
     'Makes dependencies once per image and lockfile, in a container of its own.',
     group({
@@ -214,11 +222,16 @@ export const specFields = group({
       'Name of credentials that the worker has; used for fetching, setup and delivery only. Never a value.',
     ),
     contracts: texts('Globs of interface contracts: change only in `interface-change` tasks.', { default: [] }),
-    manifests: optionalTexts(
-      'Globs of dependency manifests and lockfiles: change only in `dependency-update` tasks. Default: the usual ones of every ecosystem, at any depth.',
-    ),
+    manifests: optionalTexts('Globs of dependency manifests and lockfiles: change only in `dependency-update` tasks.', {
+      shown: 'the usual ones of every ecosystem, at any depth',
+      mayBeEmpty: true,
+    }),
     protected: optionalTexts(
-      'Globs that no task may change. Default: the usual configuration of CI, linters, compilers and test runners (none with `empty`). Scripts and configuration files that gate commands name are always protected.',
+      'Globs that no task may change. Scripts and configuration files that gate commands name are always protected.',
+      {
+        shown: 'the usual configuration of CI, linters, compilers and test runners; none with `empty`',
+        mayBeEmpty: true,
+      },
     ),
     union: texts('Globs of files that two tasks may append to at once, such as a changelog (merge=union).', {
       default: [],
@@ -226,7 +239,7 @@ export const specFields = group({
     maxFile: size('Largest file that a task may add or change.', { min: '1k', max: '1g', default: '10m' }),
   }),
   gate,
-  sandbox,
+  sandbox: withDefaults(sandbox),
   roles,
   policy: withDefaults(policy),
   budget: withDefaults(

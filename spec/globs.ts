@@ -3,7 +3,8 @@
  *
  * `*` and `?` stay inside a path component, `**` as a whole component spans any number of them, `{a,b}` alternates, `[abc]`
  * matches as a class and literally (routers name files `[id].tsx`), `[^a]` and `[a-z]` as a class only. A backslash takes the
- * meaning from the next character; only we write those (see escapeGlob), in a user's spec a backslash is a Windows path.
+ * meaning from the next character (see escapeGlob); in a user's spec it may only stand before a bracket or brace, anything else
+ * is a Windows path.
  * Everything else is literal, parentheses, `!` and `+` included. Dot files match like any others.
  *
  * Invariants
@@ -141,7 +142,7 @@ export function anyGlob(globs: readonly string[]): (path: string) => boolean {
 export function globProblem(glob: string): string | null {
   if (glob.trim() === '') return 'is empty; name a file or write a glob such as "src/**"';
   if (glob.includes('\0')) return 'contains a NUL character';
-  if (glob.includes('\\'))
+  if (/\\(?![[\]{}])/.test(glob))
     return `contains a backslash; paths in a spec use "/", also for Windows: "${glob.replaceAll('\\', '/')}"`;
   if (glob.startsWith('/') || /^[A-Za-z]:/.test(glob))
     return `"${glob}" is absolute; globs are relative to the root of the repository`;
