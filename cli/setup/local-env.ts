@@ -1,7 +1,8 @@
 /** The environment in which workers and commands find the services that `up` runs: what was given stays, the rest is filled in. */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { databaseUrl } from './postgres.ts';
 import { DEFAULT_SOCKET } from './settings.ts';
@@ -9,6 +10,10 @@ import type { Settings } from './settings.ts';
 import { temporalAddress } from './temporal-server.ts';
 
 const tokenFile = (settings: Settings): string => join(settings.stateDir, 'hub-token');
+
+/** Names the containers of this state folder on this host. */
+export const instanceName = (stateDir: string): string =>
+  `${hostname()}-${createHash('sha256').update(stateDir).digest('hex').slice(0, 8)}`;
 
 function readToken(settings: Settings): string | null {
   try {
@@ -47,6 +52,8 @@ export function localEnvironment(settings: Settings, given: NodeJS.ProcessEnv): 
       : {}),
     ...(token === null ? {} : { SWARMLINE_HUB_TOKEN: token }),
     SWARMLINE_HUB_URL: settings.hubUrl,
+    // Two checkouts may share a Docker engine: each must know its own containers.
+    SWARMLINE_INSTANCE: given['SWARMLINE_INSTANCE'] ?? instanceName(settings.stateDir),
     SWARMLINE_METRICS_PORT: String(settings.ports.metrics),
   };
 }
