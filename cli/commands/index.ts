@@ -6,11 +6,13 @@ import * as gc from './gc.ts';
 import * as logs from './logs.ts';
 import * as planCommands from './plan-commands.ts';
 import * as run from './run.ts';
+import * as schema from './schema.ts';
 import * as status from './status.ts';
 import * as updateCommands from './update-commands.ts';
+import * as validate from './validate.ts';
 import * as watch from './watch.ts';
 
-const MODULES = [run, status, watch, logs, updateCommands, planCommands, cancel, deliver, gc];
+const MODULES = [validate, run, status, watch, logs, updateCommands, planCommands, cancel, deliver, gc, schema];
 
 /** Registers every command that talks to a running system. */
 export function registerAll(program: Command): void {

@@ -23,20 +23,24 @@ export function register(program: Command): void {
 }
 
 async function run(context: Context, path: string, options: RunOptions): Promise<void> {
-  const [{ readSpecFile, problemLines }, { validateSpec }] = await Promise.all([
+  const [{ readSpecFile, problemLines }, { validateSpec }, { baseCommit }] = await Promise.all([
     import('../read-spec-file.ts'),
     import('../../spec/validate.ts'),
+    import('../base-commit.ts'),
   ]);
   const file = await readSpecFile(path);
-  // What the repository holds is checked by the worker, which can read it.
-  const { spec, problems } =
-    file.problems.length > 0 ? { spec: null, problems: file.problems } : validateSpec(file.raw, { files: null });
+  const base = await baseCommit(file.raw, null);
+  // A repository that is not here is the worker's to read: it may be on its machine.
+  const checked = validateSpec(file.raw, 'files' in base ? base : { files: null });
+  const problems = [...file.problems, ...(file.raw === null ? [] : checked.problems)];
+  const { spec } = checked;
   if (spec === null || problems.length > 0) {
     throw new UserError({
       what: `${path} has ${problems.length} problem${problems.length === 1 ? '' : 's'}; nothing was started.\n${problemLines(file, problems).join('\n')}`,
       command: `./swarmline validate ${path}`,
     });
   }
+  for (const line of problemLines(file, checked.warnings)) context.progress.line(`warning: ${line}`);
   const { id, ui } = await submit(context, { raw: file.raw, name: spec.name, id: options.id ?? null });
   if (options.json) context.print(JSON.stringify({ id, ui }));
   else {
