@@ -9,7 +9,9 @@
 import { readFile } from 'node:fs/promises';
 import { ENGINE_DIR, engineFor } from '../engines/index.ts';
 import type { Engine } from '../engines/index.ts';
-import { diffTrees, gitText, subjectLine, treeOf, writeCommit } from '../mainline/git.ts';
+import { messageWithTrailers } from '../mainline/commit.ts';
+import { IntakeRefused } from '../mainline/errors.ts';
+import { diffTrees, gitText, treeOf, writeCommit } from '../mainline/git.ts';
 import { listDirectories } from '../mainline/tree.ts';
 import { InfrastructureFault, SetupFailed } from '../sandbox/faults.ts';
 import { putFiles } from '../sandbox/overlay.ts';
@@ -54,13 +56,12 @@ export async function agentRun(input: RunAgentInput, deps: AttemptDeps, running:
   const engine = engineFor(role.engine);
   const base = await deps.hub.resolve(input.run, input.startFrom, running.signal);
   const source = await deps.hub.ensure(input.run, [base], running.signal);
-  const startedAtMs = deps.now();
-  await deps.store.startAttempt(key, { round: input.round, host: deps.hostId, base, agentStartedAtMs: startedAtMs });
+  await deps.store.startAttempt(key, { round: input.round, host: deps.hostId, base });
   const scratch = await openScratch({ stateDir: deps.stateDir, source, union: spec.repository.union });
   try {
-    const attempt = { key, spec, task, role, engine, base, scratch };
+    const attempt = { key, spec, task, role, engine, base, scratch, timing: { agentMs: 0 } };
     const done = await perform(attempt, input, deps, running);
-    const ms = deps.now() - startedAtMs;
+    const ms = attempt.timing.agentMs;
     if ('cause' in done) {
       const stands = await deps.store.recordAgent(key, { ok: false, ...done }, ms);
       return stands.ok ? stands : await end(key, stands, deps);
@@ -87,6 +88,7 @@ interface Attempt {
   readonly engine: Engine;
   readonly base: string;
   readonly scratch: Scratch;
+  readonly timing: { agentMs: number };
 }
 
 type Done = { readonly commit: string; readonly base: string; readonly changed: number } | Red;
@@ -137,7 +139,7 @@ async function perform(attempt: Attempt, input: RunAgentInput, deps: AttemptDeps
 }
 
 async function runEngine(
-  { key, spec, task, role, engine, base, scratch }: Attempt,
+  { key, spec, task, role, engine, base, scratch, timing }: Attempt,
   input: RunAgentInput,
   dir: string,
   deps: AttemptDeps,
@@ -170,6 +172,11 @@ async function runEngine(
       },
       { signal: running.signal, onProgress: (progress) => running.report({ phase: 'agent', ...progress }) },
     );
+    timing.agentMs = outcome.durationMs;
+    const agentStartedAtMs = deps.now() - outcome.durationMs;
+    // Everything before that, from the moment at which the attempt was asked for, it waited for us.
+    const queuedMs = Math.max(0, agentStartedAtMs - running.scheduledAtMs);
+    await deps.store.markAttempt(key, { phase: 'agent', agentStartedAtMs, queuedMs });
     return { outcome, outputFile };
   } finally {
     await beside.close();
@@ -239,6 +246,7 @@ async function scopeRed(
   return { cause: 'scope', why: why.length > WHY_CHARS ? `${why.slice(0, WHY_CHARS)}… (${lines.length} in all)` : why };
 }
 
+/** A pack that the hub refuses is the attempt's fault, the same at every try; one under another commit means that the attempt has a result already. */
 async function submit(
   { key, task, base, scratch, role }: Attempt,
   tree: string,
@@ -247,19 +255,38 @@ async function submit(
   running: Running,
 ): Promise<Done> {
   running.report({ phase: 'submitting' });
-  const trailers = [
-    `Swarmline-Task: ${key.task}`,
-    `Swarmline-Attempt: ${key.attempt}`,
-    `Swarmline-Engine: ${role.engine}`,
-  ];
-  const message = `${subjectLine(task.goal) || key.task}\n\n${trailers.join('\n')}\n`;
+  const message = messageWithTrailers(task.goal.trim() === '' ? key.task : task.goal, [
+    ['Swarmline-Task', key.task],
+    ['Swarmline-Attempt', String(key.attempt)],
+    ['Swarmline-Engine', role.engine],
+  ]);
   const commit = await writeCommit(scratch.gitDir, { tree, parents: [base], message, atMs: deps.now() });
-  await deps.hub.submit(key, { gitDir: scratch.gitDir, objectDir: scratch.objectDir, commit, base }, running.signal);
-  return { commit, base, changed };
+  try {
+    const pack = { gitDir: scratch.gitDir, objectDir: scratch.objectDir, commit, base };
+    await deps.hub.submit(key, pack, running.signal);
+    return { commit, base, changed };
+  } catch (error) {
+    if (!(error instanceof IntakeRefused)) throw error;
+    if (error.rule === 'unknown-base')
+      throw new InfrastructureFault('The commit that the attempt started from is no longer in the hub.');
+    const other = error.rule === 'other-commit' ? await deps.hub.find(key) : null;
+    if (other === null) return { cause: 'refused', why: refusal(error) };
+    const stands = await resultOf(key.run, other, deps, running);
+    return { commit: stands.commit, base: stands.base, changed: stands.changed };
+  }
+}
+
+function refusal({ path, message, rule }: IntakeRefused): string {
+  return `The mainline does not take its tree: ${path === '' ? '' : `${path}: `}${message} [${rule}]`;
 }
 
 /** The result of an attempt whose commit is in the hub though nobody recorded it (the worker died between the two). */
-async function resultOf(run: string, commit: string, deps: AttemptDeps, running: Running): Promise<AgentResult> {
+async function resultOf(
+  run: string,
+  commit: string,
+  deps: AttemptDeps,
+  running: Running,
+): Promise<Extract<AgentResult, { ok: true }>> {
   const gitDir = await deps.hub.ensure(run, [commit], running.signal);
   const base = await gitText(gitDir, ['rev-parse', '--verify', `${commit}^1`]);
   return { ok: true, commit, base, changed: (await diffTrees(gitDir, base, commit)).length };

@@ -34,13 +34,13 @@ export interface AttemptStore {
   /** Every task of the run, added ones included. */
   tasks(run: string): Promise<TaskSpec[]>;
   agentResult(key: AttemptKey): Promise<AgentResult | null>;
-  startAttempt(
-    key: AttemptKey,
-    start: { round: number; host: string; base: string; agentStartedAtMs: number },
-  ): Promise<void>;
+  startAttempt(key: AttemptKey, start: { round: number; host: string; base: string }): Promise<void>;
   /** The first result told stays; returns what stands. */
   recordAgent(key: AttemptKey, result: AgentResult, ms: number): Promise<AgentResult>;
-  markAttempt(key: AttemptKey, change: { phase: 'agent' | 'gate' | 'merge'; gateMs?: number }): Promise<void>;
+  markAttempt(
+    key: AttemptKey,
+    change: { phase: 'agent' | 'gate' | 'merge'; gateMs?: number; agentStartedAtMs?: number; queuedMs?: number },
+  ): Promise<void>;
   endAttempt(
     key: AttemptKey,
     end: { outcome: 'cancelled' | FailureCause; why: string; failureArtifact: string | null },

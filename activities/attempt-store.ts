@@ -29,10 +29,7 @@ export function attemptStore(db: Db): AttemptStore {
       return Promise.all(rows.map((row) => task(run, row.id)));
     },
     agentResult: (key) => loadAgentResult(db, key),
-    startAttempt: async (key, { agentStartedAtMs, ...start }) => {
-      await startAttempt(db, key, start);
-      await markAttempt(db, key, { agentStartedAtMs });
-    },
+    startAttempt: (key, start) => startAttempt(db, key, start),
     recordAgent: (key, result, ms) => recordAgent(db, key, result, ms),
     markAttempt: (key, change) => markAttempt(db, key, change),
     endAttempt: (key, end) => endAttempt(db, key, end),

@@ -7,7 +7,9 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { EngineInputError, UnknownEngine } from '../engines/index.ts';
 import { GitError } from '../mainline/git.ts';
-import { InfrastructureFault, SandboxSetupError } from '../sandbox/faults.ts';
+import { HubError } from '../mainline/errors.ts';
+import { HubUnreachable } from '../mainline/hub-request.ts';
+import { InfrastructureFault, SandboxSetupError, ServiceFailed } from '../sandbox/faults.ts';
 
 /** A worker's heartbeat throttle should be at most this, or cancellation is seen later. */
 const HEARTBEAT_MS = 2_000;
@@ -22,6 +24,8 @@ export const FAILURE_TYPES = {
 export interface Running {
   /** Aborted with the CancelledFailure. */
   readonly signal: AbortSignal;
+  /** When this execution was asked for, ms since the epoch. */
+  readonly scheduledAtMs: number;
   /** What the next heartbeats say. */
   report(details: object): void;
   /** A person or the workflow asked for the end (not: this worker is shutting down, or the heartbeat came too late). */
@@ -38,6 +42,7 @@ export async function running<T>(work: (running: Running) => Promise<T>): Promis
   try {
     return await work({
       signal,
+      scheduledAtMs: context.info.currentAttemptScheduledTimestampMs,
       report: (next) => {
         details = next;
       },
@@ -51,29 +56,17 @@ export async function running<T>(work: (running: Running) => Promise<T>): Promis
   }
 }
 
-/** One table from our error classes to what Temporal does. Anything unknown stays as it is: a bug, retried by policy and visible. */
+/**
+ * One table from our error classes to what Temporal does. Anything unknown stays as it is: a bug, retried by policy and visible.
+ * A service that does not come up is retried: under load it may at the next try, and the baseline has shown that it can.
+ */
 export function asFailure(error: unknown): unknown {
-  if (error instanceof ApplicationFailure) return error;
-  if (error instanceof InfrastructureFault || error instanceof GitError)
-    return ApplicationFailure.create({
-      message: error.message,
-      type: FAILURE_TYPES.infrastructure,
-      nonRetryable: false,
-      cause: error,
-    });
-  if (error instanceof SandboxSetupError)
-    return ApplicationFailure.create({
-      message: error.message,
-      type: FAILURE_TYPES.setup,
-      nonRetryable: true,
-      cause: error,
-    });
-  if (error instanceof UnknownEngine || error instanceof EngineInputError)
-    return ApplicationFailure.create({
-      message: error.message,
-      type: FAILURE_TYPES.engine,
-      nonRetryable: true,
-      cause: error,
-    });
+  if (error instanceof ApplicationFailure || !(error instanceof Error)) return error;
+  const failure = (type: string, nonRetryable: boolean): ApplicationFailure =>
+    ApplicationFailure.create({ message: error.message, type, nonRetryable, cause: error });
+  const retried = [InfrastructureFault, GitError, HubError, HubUnreachable, ServiceFailed];
+  if (retried.some((kind) => error instanceof kind)) return failure(FAILURE_TYPES.infrastructure, false);
+  if (error instanceof SandboxSetupError) return failure(FAILURE_TYPES.setup, true);
+  if (error instanceof UnknownEngine || error instanceof EngineInputError) return failure(FAILURE_TYPES.engine, true);
   return error;
 }

@@ -27,7 +27,7 @@ describe('an agent run', () => {
   });
 
   test('a finished attempt never runs again, whether the store or only the hub knows of it', async () => {
-    at = await world(FILES, { gate: GATE, tasks: [writes('t1', { 'src/b.js': '1\n' })] });
+    at = await world(FILES, { remote: true, gate: GATE, tasks: [writes('t1', { 'src/b.js': '1\n' })] });
     const first = await at.agent('t1');
     expect(await at.agent('t1')).toEqual(first);
     at.deps.store.agentResult = async () => null;
@@ -123,5 +123,6 @@ describe('an agent run', () => {
     expect(performance.now() - asked).toBeLessThan(5000);
     expect(await at.containers()).toBe(0);
     expect(at.store.artifacts.has('t1/1/agent.log')).toBe(true);
+    expect(at.store.ended.get('t1/1')?.outcome).toBe('cancelled');
   });
 });

@@ -1,16 +1,19 @@
-/** A run without Temporal, Postgres or a server: a real hub, a real Docker engine, a store in memory, and the activities over them. */
+/** A run without Temporal, Postgres or a server: a real hub behind its server, a real Docker engine, a store in memory, and the activities over them. */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { jest } from '@jest/globals';
+import { ActivityCancellationDetails } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
 import type { AttemptDeps, AttemptStore } from '../../../activities/attempt-ports.ts';
 import { createAttemptActivities } from '../../../activities/attempt.ts';
 import type { AttemptActivities, RunAgentInput, RunGateInput } from '../../../activities/contract.ts';
 import type { LastFailure } from '../../../engines/index.ts';
 import { git, gitText, readFileAt, writeCommit } from '../../../mainline/git.ts';
+import { createHubClient } from '../../../mainline/hub-client.ts';
+import { startHubServer } from '../../../mainline/hub-server.ts';
 import { createHub } from '../../../mainline/hub.ts';
 import type { Hub } from '../../../mainline/hub.ts';
 import {
@@ -25,6 +28,9 @@ import type { BaselineRecord } from '../../../spec/gate/baseline.ts';
 import type { AgentResult, CompiledSpec, GateResult, GateStep, GateStepName, TaskSpec } from '../../../spec/model.ts';
 
 jest.setTimeout(120_000);
+// A red or cancelled activity is what these tests are about, not something to warn of.
+const environmentOf = (): MockActivityEnvironment =>
+  new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') });
 
 const MIB = 2 ** 20;
 export const RUN = 'run-1';
@@ -63,6 +69,8 @@ interface SpecChange {
   gate: Commands;
   tasks: TaskSpec[];
   engine?: 'scripted' | 'command';
+  /** The hub is on another machine: commits come by a mirror. */
+  remote?: boolean;
   protected?: string[];
   coverage?: CompiledSpec['gate']['coverage'];
   baseline?: 'refuse' | 'record';
@@ -182,6 +190,8 @@ export async function world(files: Record<string, string>, change: SpecChange): 
   for (const ref of ['refs/heads/main', 'refs/swarmline/verified', 'refs/swarmline/next'])
     await git(hub.dir, ['update-ref', ref, base]);
 
+  const token = randomUUID();
+  const server = await startHubServer({ root: join(root, 'hubs'), token, port: 0, host: '127.0.0.1' });
   const docker = connectDocker(process.env);
   const instance = `g${randomUUID().slice(0, 8)}`;
   const log = { info: () => undefined, warn: () => undefined };
@@ -195,19 +205,10 @@ export async function world(files: Record<string, string>, change: SpecChange): 
     startServices: async () => ({ network: 'none', close: async () => undefined }),
     ensureSetup: async () => ({ mounts: [], env: {} }),
     resolveImage: (image) => resolveImage(docker, image),
-    hub: {
-      ensure: async () => hub.dir,
-      resolve: async (_run, ref) => (await hub.heads())[ref],
-      find: async (key) => hub.findAttempt(key.task, key.attempt),
-      submit: async (key, pack) => {
-        const input = `${pack.commit}\n^${pack.base}\n`;
-        const bytes = await git(pack.gitDir, ['pack-objects', '--revs', '--thin', '--stdout', '-q'], { input });
-        await hub.takePack({ task: key.task, attempt: key.attempt, commit: pack.commit, base: pack.base }, Readable.from([bytes]));
-      },
-    },
+    hub: createHubClient({ url: server.url, token, mirrorRoot: join(root, 'mirrors'), localRoot: change.remote === true ? null : join(root, 'hubs') }),
   }; // prettier-ignore
   const activities = createAttemptActivities(deps);
-  const perform = <T>(work: () => Promise<T>): Promise<T> => new MockActivityEnvironment().run(work);
+  const perform = <T>(work: () => Promise<T>): Promise<T> => environmentOf().run(work);
   const gate: World['gate'] = (over) =>
     perform(() =>
       activities.runGate({
@@ -230,13 +231,14 @@ export async function world(files: Record<string, string>, change: SpecChange): 
     taskGate: (task, at, over = {}) => gate({ key: `${task}/1`, level: 'task', base, task, attempt: 1, onto: 'verified', commit: at, ...over }),
     proof: (at, sample) => perform(() => activities.proveGate({ run: RUN, commit: at, sample })),
     start: (work) => {
-      const environment = new MockActivityEnvironment();
-      return { result: environment.run(work), cancel: () => environment.cancel('CANCELLED') };
+      const environment = environmentOf();
+      return { result: environment.run(work), cancel: () => environment.cancel('CANCELLED', new ActivityCancellationDetails({ cancelRequested: true })) };
     },
     file: async (treeish, path) => (await readFileAt(hub.dir, treeish, path))?.toString('utf8') ?? null,
     close: async () => {
       for (const { Id } of await docker.listContainers({ all: true, filters: { label: [`swarmline.instance=${instance}`] } }))
         await docker.getContainer(Id).remove({ force: true, v: true });
+      await server.close();
       await rm(root, { recursive: true, force: true });
     },
   }; // prettier-ignore
