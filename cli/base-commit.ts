@@ -37,7 +37,12 @@ async function read(gitDir: string, [commit]: readonly [string], raw: unknown): 
     import('../spec/preset-tests.ts'),
     import('../spec/payload.ts'),
   ]);
-  const found = await gitRun(gitDir, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${commit}^{commit}`], {}, [0, 1, 128]);
+  const found = await gitRun(
+    gitDir,
+    ['rev-parse', '--verify', '--quiet', '--end-of-options', `${commit}^{commit}`],
+    {},
+    [0, 1, 128],
+  );
   if (found.exitCode !== 0) return { problem: repositoryProblem(commit === 'HEAD' ? 'no-commits' : 'no-branch', '') };
   const files = await listFiles(gitDir, commit);
   const contents = new Map<string, string>();
