@@ -49,8 +49,8 @@ export async function addLink(
   if (!isSafeId(request.task) || id !== `${request.task}/${request.attempt}`) return refused('bad-request');
   const trees = await resolveTrees(hubDir, env, [request.base, request.commit, `${request.commit}^1`, tip]);
   const [base, theirs, parent, ours] = trees;
-  if (!isOid(request.commit) || theirs == null) return refused('unknown-commit');
-  if (base == null) return refused('unknown-base');
+  if (!isOid(request.commit) || theirs === null || theirs === undefined) return refused('unknown-commit');
+  if (base === null || base === undefined) return refused('unknown-base');
   // With another base a merge would quietly undo whatever lies between the two.
   if (parent !== base) return refused('wrong-base');
 
@@ -77,6 +77,9 @@ export async function addLink(
 
   const names = await listDirectories(hubDir, merged.tree, directoriesOfAdded([...changes, ...effect]), { env });
   const siblings = (dir: string): readonly string[] => names.get(dir) ?? [];
+  // The same `a/b`, where nothing had to be merged: some directory on the way is no entry of its parent.
+  const lost = effect.find((change) => change.oldMode === null && !isListed(change.path, siblings));
+  if (lost !== undefined) return refused('unmergeable', [lost.path]);
   const unsafeEffect = unsafeChanges(effect, Infinity, siblings);
   if (unsafeEffect.length > 0) return refused(unsafeEffect[0]!.rule, pathsOf(unsafeEffect));
   const violations = rules(request)?.(changes, siblings) ?? [];
@@ -87,6 +90,11 @@ export async function addLink(
   const message = lineMessage(run, { ...request, base: request.base }, line);
   const body = commitBody({ tree: merged.tree, parents: [tip], message, atMs: request.atMs });
   return { id, kind: 'merged', commit: await writeCommitObject(quarantine.dir, body) };
+}
+
+function isListed(path: string, siblings: (dir: string) => readonly string[]): boolean {
+  const parts = path.split('/');
+  return parts.every((name, n) => siblings(parts.slice(0, n).join('/')).includes(name));
 }
 
 const pathsOf = (violations: readonly Violation[]): string[] => [...new Set(violations.map((v) => v.path))];

@@ -88,7 +88,7 @@ export function createHubClient(options: HubClientOptions): HubClient {
       again(signal, async () => {
         const pack = await packOf(submission, signal);
         const query = new URLSearchParams({ commit: submission.commit, base: submission.base });
-        await request(call, 'PUT', `${attemptPath(key.run, key.task, key.attempt)}?${query}`, pack, signal);
+        await request(call, 'PUT', `${attemptPath(key.run, key.task, key.attempt)}?${query.toString()}`, pack, signal);
       }),
     find: (key, signal) =>
       again(signal, async () => {

@@ -3,8 +3,7 @@
  *
  * 1. Operations that move the line run one after the other in this process.
  */
-import { readdir, realpath, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { realpath } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { Line, LineEntry, MergeOutcome, MergeRequest } from '../spec/model.ts';
 import type { MergeRules } from './chain.ts';
@@ -17,6 +16,7 @@ import type { IntakeLimits, TaskCommit } from './intake.ts';
 import { advanceMain, advanceVerified, landedRequests, readHeads, readLine } from './line.ts';
 import type { Heads } from './line.ts';
 import { mergeRequests } from './merge.ts';
+import { sweepOnce } from './leftovers.ts';
 import { serialised } from './mutex.ts';
 import { pruneTasks } from './prune.ts';
 import { repackWhenMany } from './publish.ts';
@@ -49,15 +49,13 @@ export async function createHub(input: CreateHubInput): Promise<Hub> {
   return openHub(input.dir);
 }
 
-const LEFTOVER_AGE_MS = 60 * 60_000;
-
 /** Opens a hub that is there. Throws HubError. */
 export async function openHub(dir: string, options: Pick<HubPlace, 'faults'> = {}): Promise<Hub> {
   const run = runOf(dir);
   const real = await realpath(dir).catch(() => {
     throw new HubError(`Run ${run} has no hub here`);
   });
-  await sweep(join(real, 'quarantine'));
+  await sweepOnce(real);
   const place: HubPlace = { dir: real, run, faults: options.faults };
   const alone = <T>(work: () => Promise<T>): Promise<T> => serialised(real, work);
   return {
@@ -77,13 +75,4 @@ export async function openHub(dir: string, options: Pick<HubPlace, 'faults'> = {
     findAttempt: (task, attempt) => findAttempt(place, task, attempt),
     prune: (input) => alone(() => pruneTasks(place, input)),
   };
-}
-
-/** Quarantines of processes that were killed. Young ones may be in use. */
-async function sweep(dir: string): Promise<void> {
-  for (const name of await readdir(dir).catch(() => [])) {
-    const path = join(dir, name);
-    const info = await stat(path).catch(() => null);
-    if (info !== null && Date.now() - info.mtimeMs > LEFTOVER_AGE_MS) await rm(path, { recursive: true, force: true });
-  }
 }

@@ -91,20 +91,25 @@ export async function takePack(
   }
 }
 
+/** Blobs beyond 16 MiB are hashed as a stream instead of in memory. */
+const UNPACK = [
+  '-c',
+  'core.bigFileThreshold=16m',
+  '-c',
+  'pack.threads=1',
+  'index-pack',
+  '--strict=badFilemode=error,gitattributesSymlink=error,gitignoreSymlink=error,mailmapSymlink=error',
+];
+
 async function unpack(hub: HubPlace, quarantine: Quarantine, pack: Readable, limits: IntakeLimits): Promise<void> {
   let bytes = 0;
   pack.on('data', (chunk: Buffer) => (bytes += chunk.length));
   try {
-    await git(
-      hub.dir,
-      [
-        // Anything bigger is hashed as a stream instead of in memory.
-        ...['-c', 'core.bigFileThreshold=16m', '-c', 'pack.threads=1'],
-        ...['index-pack', '--stdin', '--fix-thin', `--max-input-size=${limits.packBytes}`],
-        '--strict=badFilemode=error,gitattributesSymlink=error,gitignoreSymlink=error,mailmapSymlink=error',
-      ],
-      { env: quarantine.env, input: pack, timeoutMs: limits.timeoutMs },
-    );
+    await git(hub.dir, [...UNPACK, `--max-input-size=${limits.packBytes}`, '--stdin', '--fix-thin'], {
+      env: quarantine.env,
+      input: pack,
+      timeoutMs: limits.timeoutMs,
+    });
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
     if (error.end === 'timeout')

@@ -121,7 +121,7 @@ export async function advanceMain(gitDir: string, to: string): Promise<{ n: numb
   const green = await readRefs(gitDir, GREEN);
   const points = [...green]
     .map(([ref, oid]) => ({ n: Number(ref.slice(GREEN.length)), oid }))
-    .sort((a, b) => a.n - b.n);
+    .toSorted((a, b) => a.n - b.n);
   const last = points[points.length - 1];
   if (main === to && last?.oid === to) return { n: last.n };
   if (!(await isAncestor(gitDir, main, to)))

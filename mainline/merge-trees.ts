@@ -26,6 +26,11 @@ export type MergedTrees =
 
 const RENAME_LIMIT = 400;
 const TIMEOUT_MS = 30_000;
+const SETTINGS = [
+  `merge.renameLimit=${RENAME_LIMIT}`,
+  'merge.directoryRenames=false',
+  'merge.renormalize=false',
+].flatMap((setting) => ['-c', setting]);
 
 /**
  * Merges. `env.GIT_OBJECT_DIRECTORY` (a quarantine's) says where new objects go; without it, into the repository. Throws
@@ -50,17 +55,7 @@ export async function mergeTrees(
   const right = await synthetic(theirs!, [root], 'theirs');
   const { exitCode, stdout } = await gitRun(
     gitDir,
-    [
-      ...[
-        '-c',
-        `merge.renameLimit=${RENAME_LIMIT}`,
-        '-c',
-        'merge.directoryRenames=false',
-        '-c',
-        'merge.renormalize=false',
-      ],
-      ...['merge-tree', '--write-tree', '-z', '--no-messages', '--name-only', left, right],
-    ],
+    [...SETTINGS, 'merge-tree', '--write-tree', '-z', '--no-messages', '--name-only', left, right],
     { env, timeoutMs: options.timeoutMs ?? TIMEOUT_MS, signal: options.signal },
     [0, 1],
   );
@@ -70,5 +65,5 @@ export async function mergeTrees(
     .filter((field) => field !== '');
   if (exitCode === 0) return { clean: true, tree: fields[0]! };
   const paths = fields.slice(1).map((path) => printablePath(Buffer.from(path, 'latin1')).path);
-  return { clean: false, paths: [...new Set(paths)].sort() };
+  return { clean: false, paths: [...new Set(paths)].toSorted() };
 }

@@ -30,5 +30,5 @@ export function directoriesOfAdded(changes: readonly TreeChange[]): string[] {
     const parts = path.split('/');
     for (let n = 0; n < parts.length; n++) dirs.add(parts.slice(0, n).join('/'));
   }
-  return [...dirs].sort();
+  return [...dirs].toSorted();
 }

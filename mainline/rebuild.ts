@@ -61,7 +61,7 @@ async function rebuildOnce(hub: HubPlace, input: RebuildInput): Promise<Rebuilt>
     if (below !== undefined) throw new HubError(`${below.request} is under verified: rebuild onto main to drop it`);
   }
   const record = `${REBUILDS}${createHash('sha1')
-    .update(JSON.stringify([input.onto, [...drop].sort()]))
+    .update(JSON.stringify([input.onto, [...drop].toSorted()]))
     .digest('hex')}`;
   const ejected = above.filter((entry) => drop.has(entry.request));
   if (ejected.length === 0 && drop.size > 0) {

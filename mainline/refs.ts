@@ -3,7 +3,8 @@
  *
  * 1. Every change names the old value; several changes happen together or not at all; the file is fsynced (core.fsync).
  */
-import { gitRun, gitText } from './git-process.ts';
+import { GitError, git, gitRun, gitText } from './git-process.ts';
+import { waitForLocks } from './ref-locks.ts';
 import { HubError, RefMoved } from './errors.ts';
 import { NO_OID } from './tree.ts';
 
@@ -49,6 +50,8 @@ export async function readRef(gitDir: string, ref: string): Promise<string | nul
   return (await readRefs(gitDir, ref)).get(ref) ?? null;
 }
 
+const LOCK_TRIES = 60;
+
 export interface RefUpdate {
   readonly ref: string;
   /** null deletes. */
@@ -57,19 +60,31 @@ export interface RefUpdate {
   readonly from: string | null;
 }
 
-/** Moves refs in one transaction. Throws RefMoved when one of them is not where `from` says. */
+/** Moves refs in one transaction. Throws RefMoved when one of them is not where `from` says. A lock that a killed process left is cleared. */
 export async function updateRefs(gitDir: string, updates: readonly RefUpdate[]): Promise<void> {
   if (updates.length === 0) return;
   const lines = updates.map((u) => `update ${u.ref}\0${u.to ?? NO_OID}\0${u.from ?? NO_OID}\0`);
   const input = `start\0${lines.join('')}prepare\0commit\0`;
-  const { exitCode, stderrTail } = await gitRun(gitDir, ['update-ref', '--stdin', '-z'], { input }, [0, 128]);
-  if (exitCode === 0) return;
-  // The code does not say why; the refs themselves do.
+  for (let tries = 0; ; tries++) {
+    try {
+      await git(gitDir, ['update-ref', '--stdin', '-z'], { input });
+      return;
+    } catch (error) {
+      if (!(error instanceof GitError) || error.exitCode !== 128) throw error;
+      await throwIfMoved(gitDir, updates);
+      // Once more in any case: a lock may have come and gone.
+      const locked = await waitForLocks(gitDir, updates);
+      if (tries >= LOCK_TRIES || (tries > 0 && !locked)) throw error;
+    }
+  }
+}
+
+/** The exit code does not say why; the refs themselves do. */
+async function throwIfMoved(gitDir: string, updates: readonly RefUpdate[]): Promise<void> {
   const now = await readRefs(gitDir, ...updates.map((u) => u.ref));
   const moved = updates.find((u) => (now.get(u.ref) ?? null) !== u.from);
   if (moved !== undefined)
     throw new RefMoved(moved.ref, `${moved.ref} is not at ${moved.from ?? '(nothing)'} any more`);
-  throw new HubError(`Refs could not be moved: ${stderrTail.trim()}`);
 }
 
 /** Whether a is b or an ancestor of b. */

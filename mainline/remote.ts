@@ -33,7 +33,7 @@ export function checkUrl(url: string): void {
   }
 }
 
-const hasControl = (text: string): boolean => [...text].some((c) => c.charCodeAt(0) < 0x20 || c.charCodeAt(0) === 0x7f);
+const hasControl = (text: string): boolean => Buffer.from(text).some((byte) => byte < 0x20 || byte === 0x7f);
 
 /** Where a branch of a repository stands. Throws RepositoryError that says what is wrong and what to do. */
 export async function checkRepository(

@@ -1,5 +1,5 @@
 /** A real origin and a real hub in a temporary directory, and agents that commit. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
@@ -47,19 +47,25 @@ export async function treeWith(
   const all = { ...env, GIT_INDEX_FILE: join(dir, 'index') };
   try {
     if (over !== null) await git(gitDir, ['read-tree', over], { env: all });
-    const records: string[] = [];
-    for (const [path, file] of Object.entries(files)) {
-      if (file === null) {
-        records.push(`0 ${'0'.repeat(40)}\t${path}\0`);
-        continue;
-      }
-      const { mode, content, oid } = {
-        ...{ content: '', oid: '', mode: '100644' },
-        ...(typeof file === 'string' ? { content: file } : file),
-      };
-      const blob = oid || (await gitText(gitDir, ['hash-object', '-w', '--stdin'], { env: all, input: content }));
-      records.push(`${mode} ${blob}\t${path}\0`);
-    }
+    const paths = Object.keys(files);
+    const texts = paths.map((path) => {
+      const file = files[path]!;
+      return file === null ? null : typeof file === 'string' ? file : 'content' in file ? file.content : null;
+    });
+    // One process for all of them.
+    const written = paths.map((_, n) => join(dir, String(n)));
+    await Promise.all(texts.flatMap((text, n) => (text === null ? [] : [writeFile(written[n]!, text)])));
+    const hashing = written.filter((_, n) => texts[n] !== null);
+    const input = hashing.map((path) => `${path}\n`).join('');
+    const out = await gitText(gitDir, ['hash-object', '-w', '--no-filters', '--stdin-paths'], { env: all, input });
+    const oids = new Map(out.split('\n').map((oid, n) => [hashing[n], oid]));
+    const records = paths.map((path, n) => {
+      const file = files[path]!;
+      if (file === null) return `0 ${'0'.repeat(40)}\t${path}\0`;
+      const mode = typeof file === 'string' ? '100644' : file.mode;
+      const oid = typeof file !== 'string' && 'oid' in file ? file.oid : oids.get(written[n]);
+      return `${mode} ${oid ?? ''}\t${path}\0`;
+    });
     await git(gitDir, ['update-index', '--add', '-z', '--index-info'], { env: all, input: records.join('') });
     return await gitText(gitDir, ['write-tree', '--missing-ok'], { env: all });
   } finally {

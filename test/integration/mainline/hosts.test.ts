@@ -31,7 +31,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await server.close();
   await w.close();
-  expect(failures).toEqual([]);
+  if (failures.length > 0) throw new Error('The server met what it did not expect', { cause: failures[0] });
 });
 
 const host = (name: string, over: object = {}): HubClient =>

@@ -129,7 +129,7 @@ describe('taking packs in', () => {
     stream.push(pack.subarray(0, 20));
     const taking = w.hub.takePack({ task: 'one', attempt: 1, commit, base: w.base }, stream);
     setImmediate(() => stream.destroy(new Error('gone')));
-    await expect(taking).rejects.toThrow();
+    await expect(taking).rejects.toThrow('gone');
     expect(await objects()).toBe(before);
     await take(commit, pack);
   });

@@ -1,3 +1,5 @@
+import { rm, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { MergeRequest } from '../../../spec/model.ts';
 import { git, gitText } from '../../../mainline/git.ts';
@@ -124,8 +126,8 @@ describe('merging', () => {
       }
     };
     await Promise.all([write(0), write(3), write(6)]);
-    const ids = (await w.hub.line()).entries.map((e) => e.request).sort();
-    expect(ids).toEqual(requests.map((r) => r.id).sort());
+    const ids = (await w.hub.line()).entries.map((e) => e.request).toSorted();
+    expect(ids).toEqual(requests.map((r) => r.id).toSorted());
   });
 
   test('a base that is not what the commit grew from is refused: it would undo what lies between', async () => {
@@ -166,6 +168,26 @@ describe('merging', () => {
     const { readdir } = await import('node:fs/promises');
     expect(await readdir(`${w.hub.dir}/quarantine`)).toEqual([]);
     expect(await gitText(w.hub.dir, ['fsck', '--unreachable', '--no-reflogs'])).toBe('');
+  });
+});
+
+describe('what killed processes leave', () => {
+  test('an old lock of a ref is cleared, and the merge goes through', async () => {
+    const one = await w.attempt('one', { 'b.txt': 'B\n' });
+    const lock = join(w.hub.dir, 'refs/swarmline/next.lock');
+    await writeFile(lock, '');
+    const minuteAgo = Date.now() / 1000 - 60;
+    await utimes(lock, minuteAgo, minuteAgo);
+    expect(await w.hub.merge([one])).toMatchObject([{ kind: 'merged' }]);
+  });
+
+  test('a lock that is held is waited for', async () => {
+    const one = await w.attempt('one', { 'b.txt': 'B\n' });
+    const lock = join(w.hub.dir, 'refs/swarmline/next.lock');
+    await writeFile(lock, '');
+    const merging = w.hub.merge([one]);
+    setTimeout(() => void rm(lock), 1_500);
+    expect(await merging).toMatchObject([{ kind: 'merged' }]);
   });
 });
 

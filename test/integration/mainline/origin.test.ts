@@ -59,7 +59,7 @@ describe('making a hub', () => {
     const hubs = await Promise.all([createHub(input), createHub(input), createHub(input)]);
     await git(w.origin, ['update-ref', 'refs/heads/main', await commitOn(w.base, 'x')]);
     for (const hub of [...hubs, await createHub(input)]) expect((await hub.heads()).base).toBe(w.base);
-    expect((await readdir(join(w.root, 'hubs'))).sort()).toEqual(['other.git', 'run-1.git']);
+    expect((await readdir(join(w.root, 'hubs'))).toSorted()).toEqual(['other.git', 'run-1.git']);
   });
 
   test('from nothing: an empty commit to start from', async () => {

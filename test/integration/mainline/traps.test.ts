@@ -14,11 +14,11 @@ afterEach(() => w.close());
 /** Writes a tree object byte for byte, so that it may hold what git's index would refuse. */
 async function rawTree(
   dir: string,
-  entries: [mode: string, name: string | Buffer, oid: string][],
+  entries: [mode: string, name: string, oid: string][],
   env: Record<string, string>,
 ): Promise<string> {
   const body = entries.map(([mode, name, oid]) =>
-    Buffer.concat([Buffer.from(`${mode} `), Buffer.from(name as string), Buffer.from([0]), Buffer.from(oid, 'hex')]),
+    Buffer.concat([Buffer.from(`${mode} `), Buffer.from(name), Buffer.from([0]), Buffer.from(oid, 'hex')]),
   );
   return gitText(dir, ['hash-object', '-t', 'tree', '-w', '--stdin', '--literally'], {
     env,
@@ -46,7 +46,7 @@ async function handIn(task: string, build: (env: Record<string, string>) => Prom
   }
 }
 
-const refusal = (rule: string): object => expect.objectContaining({ name: 'IntakeRefused', rule }) as object;
+const refusal = (rule: string): unknown => expect.objectContaining({ name: 'IntakeRefused', rule });
 
 describe('merge drivers and attributes', () => {
   test('a merge driver that the repository names is not run', async () => {
@@ -192,6 +192,8 @@ describe('paths and modes', () => {
     const tree = await rawTree(w.hub.dir, [['100644', 'a/b', await blob({})]], {});
     const commit = await writeCommit(w.hub.dir, { tree, parents: [w.base], message: 'bad', atMs: 0 });
     const poison = { id: 'bad/1', task: 'bad', attempt: 1, commit, base: w.base, engine: 'x', model: null, atMs: 0 };
+    // Where nothing has to be merged git never looks at the name.
+    expect(await w.hub.merge([poison])).toMatchObject([{ kind: 'refused', rule: 'unmergeable' }]);
     await w.hub.merge([await w.attempt('one', { 'z.txt': 'Z\n' })]);
     const outcomes = await w.hub.merge([poison, await w.attempt('two', { 'a.txt': 'A\n' })]);
     expect(outcomes.map((o) => o.kind)).toEqual(['refused', 'merged']);
@@ -268,7 +270,7 @@ describe('what git would do by itself', () => {
     const many = (dir: string, salt: string): Files =>
       Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [`${dir}/f${n}.txt`, body(n, salt)]));
     w = await world({ ...many('from', 'x'), 'z.txt': 'z\n' });
-    const moved: Files = { ...Object.fromEntries(Object.keys(many('from', '')).map((path) => [path, null])) };
+    const moved: Files = Object.fromEntries(Object.keys(many('from', '')).map((path) => [path, null]));
     for (let n = 0; n < 1000; n++) moved[`to/g${(n * 7) % 1000}.txt`] = `${body(n, 'x')}tail\n`;
     await w.hub.merge([await w.attempt('edit', { 'z.txt': 'Z\n' })]);
     const attack = await w.attempt('attack', moved);
