@@ -1,0 +1,1 @@
+export { reportLine } from './report.mjs';
