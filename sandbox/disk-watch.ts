@@ -11,18 +11,16 @@ const PERIOD_MS = 2000;
 /** A full ext4 has less than this left: writes fail at the first block that they do not get. */
 const NEARLY_NOTHING_BYTES = 256 * 1024;
 
-/** Bytes on disk below a directory, by `du`: it never follows links and bears trees of any depth. null when it could not tell. */
-async function usageBytes(dir: string): Promise<number | null> {
+/** An ext4 of the same size would have this many bytes per file; a plain directory gets as many files. */
+const BYTES_PER_FILE = 8192;
+
+/** What `du` counts below a directory, in KiB or files: it never follows links and bears trees of any depth. 0 when it could not tell. */
+async function diskUsage(dir: string, flag: '-k' | '--inodes'): Promise<number> {
   return new Promise((resolve) => {
-    execFile(
-      'du',
-      ['-sxk', '--', dir],
-      { cwd: '/', timeout: 60_000, env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C' } },
-      (_error, out) => {
-        const kib = /^(\d+)\s/.exec(out);
-        resolve(kib === null ? null : Number(kib[1]) * 1024); // du ends with 1 when a file vanished under it; its sum is still good
-      },
-    );
+    const options = { cwd: '/', timeout: 60_000, env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C' } };
+    execFile('du', ['-sx', flag, '--', dir], options, (_error, out) => {
+      resolve(Number(/^(\d+)\s/.exec(out)?.[1] ?? 0)); // du ends with 1 when a file vanished under it; its sum is still good
+    });
   });
 }
 
@@ -49,7 +47,9 @@ export async function watchDisk(dir: string, limitBytes: number, onFull: () => v
   }
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
-  const isFull = async (): Promise<boolean> => ((await usageBytes(dir)) ?? 0) > limitBytes;
+  const isFull = async (): Promise<boolean> =>
+    (await diskUsage(dir, '-k')) * 1024 > limitBytes ||
+    (await diskUsage(dir, '--inodes')) > limitBytes / BYTES_PER_FILE + 1000;
   const look = async (): Promise<void> => {
     const before = performance.now();
     if (await isFull()) {

@@ -109,3 +109,23 @@ async function pullImage(docker: Docker, image: string): Promise<void> {
     throw error;
   }
 }
+
+/**
+ * Whether the engine sees a directory of ours at the same path. Asked with a create that cannot succeed: mounts are checked (400: no such
+ * source) before the image is looked up (404: no such image), so nothing is made and no image is needed.
+ */
+export async function engineSeesPath(docker: Docker, path: string): Promise<boolean> {
+  try {
+    await engineCall('container create', CALL_MS.quick, () =>
+      docker.createContainer({
+        Image: `sha256:${'0'.repeat(64)}`,
+        HostConfig: { Mounts: [{ Type: 'bind', Source: path, Target: '/x', ReadOnly: true }] },
+      }),
+    );
+    return false;
+  } catch (error) {
+    const status = statusOf(error);
+    if (status === null) throw error;
+    return status === 404;
+  }
+}

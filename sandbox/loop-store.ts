@@ -4,8 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import { mkdir, open } from 'node:fs/promises';
-import { existsSync, readlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { ownedDirectory, removeTree } from './owned-directory.ts';
 
@@ -27,38 +26,41 @@ export async function mountLoop(base: string, diskBytes: number): Promise<void> 
   await run('mount', ['-o', 'loop,nosuid,nodev', image, join(base, 'mnt')]);
 }
 
+type Sees = (path: string) => Promise<boolean>;
+const engines = new Map<string, Sees>();
 const probes = new Map<string, Promise<boolean>>();
 
-/** Whether mountLoop works for this state directory. Tried once per process. */
+/** Tells the probe how to ask the engine whether it sees a path: mounts made in a container or a private mount namespace stay invisible to it. */
+export function engineSees(stateDir: string, sees: Sees): void {
+  engines.set(resolve(stateDir), sees);
+}
+
+/** Whether mountLoop works for this state directory, and the engine sees the result. Tried once per process. */
 export async function loopWorks(stateDir: string): Promise<boolean> {
-  let probe = probes.get(stateDir);
+  const place = resolve(stateDir);
+  let probe = probes.get(place);
   if (probe === undefined) {
-    probe = tryLoop(stateDir);
-    probes.set(stateDir, probe);
+    probe = tryLoop(place);
+    probes.set(place, probe);
+    probe.catch(() => probes.delete(place)); // the engine did not answer: nothing was learned
   }
   return probe;
 }
 
 async function tryLoop(stateDir: string): Promise<boolean> {
-  if (process.getuid?.() !== 0 || !sharesMountsWithHost()) return false;
+  if (process.getuid?.() !== 0) return false;
   const base = await ownedDirectory(stateDir, 'scratch', 'loop-probe');
+  const inside = join(base, 'mnt', 'w');
   try {
-    await mkdir(join(base, 'mnt'));
-    await mountLoop(base, 8 * 2 ** 20);
-    return true;
-  } catch {
-    return false;
+    try {
+      await mkdir(join(base, 'mnt'));
+      await mountLoop(base, 8 * 2 ** 20);
+      await mkdir(inside);
+    } catch {
+      return false;
+    }
+    return (await engines.get(stateDir)?.(inside)) ?? true;
   } finally {
     await removeTree(base).catch(() => undefined);
-  }
-}
-
-/** In a container or a private mount namespace a mount would be invisible to the engine: the sandbox would see an empty directory. */
-function sharesMountsWithHost(): boolean {
-  if (existsSync('/.dockerenv') || existsSync('/run/.containerenv')) return false;
-  try {
-    return readlinkSync('/proc/1/ns/mnt') === readlinkSync('/proc/self/ns/mnt');
-  } catch {
-    return false;
   }
 }

@@ -3,10 +3,11 @@ import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import { admit } from './admission.ts';
-import { checkEngine } from './docker.ts';
+import { checkEngine, engineSeesPath } from './docker.ts';
 import { CALL_MS, engineCall } from './engine-call.ts';
 import { Freezer } from './freezer.ts';
 import { labelFilter } from './identity.ts';
+import { engineSees } from './loop-store.ts';
 import { thisOwner } from './owner.ts';
 import { pauseContainer, unpauseContainer } from './pause.ts';
 import { reapContainers } from './reap-containers.ts';
@@ -30,6 +31,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   const slots = new Semaphore(options.slots);
   const startGate = new Semaphore(2 * availableParallelism());
   const context: RunContext = { docker, instance, owner, startGate, freezer };
+  engineSees(stateDir, (path) => engineSeesPath(docker, path));
   const active = new Set<Active>();
   let engineChecked: Promise<void> | null = null;
 

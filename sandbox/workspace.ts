@@ -11,11 +11,10 @@ import { execFile } from 'node:child_process';
 import { chown, mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { GitError, git } from '../mainline/git.ts';
+import { GitError, git, listTree } from '../mainline/git.ts';
 import { WorkspaceTooSmall } from './faults.ts';
 import { loopWorks, mountLoop } from './loop-store.ts';
 import { ownedDirectory, removeTree } from './owned-directory.ts';
-import { statfs } from 'node:fs/promises';
 
 const run = promisify(execFile);
 
@@ -54,7 +53,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     await mkdir(mount);
     if (store === 'loop') await mountLoop(base, diskBytes);
     await mkdir(dir);
-    await checkout(base, dir, gitDir, treeish, diskBytes);
+    await checkout(base, dir, options, store);
     if (process.getuid?.() === 0) await run('chown', ['-R', '-h', '--', `${uid}:${uid}`, dir]);
     await chown(dir, uid, uid);
     return { dir, store, close: () => removeTree(base) };
@@ -68,7 +67,13 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
  * A git directory of its own, with the repository's objects as alternates: so that neither the repository's configuration nor its
  * info/attributes matter, and ours, which wins over every .gitattributes in the tree, switches all conversions off.
  */
-async function checkout(base: string, dir: string, gitDir: string, treeish: string, diskBytes: number): Promise<void> {
+async function checkout(
+  base: string,
+  dir: string,
+  options: WorkspaceOptions,
+  store: Workspace['store'],
+): Promise<void> {
+  const { gitDir, treeish, diskBytes } = options;
   const own = join(base, 'git');
   await Promise.all(['objects/info', 'refs', 'info'].map((sub) => mkdir(join(own, sub), { recursive: true })));
   await Promise.all([
@@ -84,20 +89,25 @@ async function checkout(base: string, dir: string, gitDir: string, treeish: stri
     ? treeish
     : (await git(gitDir, ['rev-parse', '--verify', '--end-of-options', `${treeish}^{tree}`])).toString().trim();
   const env = { GIT_INDEX_FILE: join(base, 'index'), GIT_WORK_TREE: dir };
+  // Nothing stops a checkout into a plain directory, so it is measured first; on a file system of its own only when it failed.
+  if (store === 'directory') await checkSize(own, oid, diskBytes);
   await git(own, ['read-tree', oid], { env });
   try {
     await git(own, ['checkout-index', '--all', '--force', '--quiet'], { env });
   } catch (error) {
-    if (error instanceof GitError && (await isFull(dir))) {
-      throw new WorkspaceTooSmall(
-        `The checkout does not fit into sandbox.limits.disk (${diskBytes} bytes). Raise it in the spec, for example limits: {disk: 4g}.`,
-      );
-    }
+    if (error instanceof GitError && store === 'loop') await checkSize(own, oid, diskBytes);
     throw error;
   }
 }
 
-async function isFull(dir: string): Promise<boolean> {
-  const { bavail, bsize, ffree } = await statfs(dir);
-  return bavail * bsize < 2 ** 20 || ffree === 0;
+const BLOCK_BYTES = 4096;
+
+async function checkSize(gitDir: string, oid: string, diskBytes: number): Promise<void> {
+  const entries = await listTree(gitDir, oid);
+  const bytes = entries.reduce((sum, { size }) => sum + Math.ceil((size ?? 0) / BLOCK_BYTES) * BLOCK_BYTES, 0);
+  if (bytes < diskBytes && entries.length < diskBytes / BLOCK_BYTES) return;
+  throw new WorkspaceTooSmall(
+    `The checkout takes ${bytes} bytes in ${entries.length} files and does not fit into sandbox.limits.disk (${diskBytes} bytes). ` +
+      'Raise it in the spec, for example limits: {disk: 4g}.',
+  );
 }
