@@ -101,11 +101,13 @@ async function checkout(
 }
 
 const BLOCK_BYTES = 4096;
+/** As loop-store.ts makes them. */
+const BYTES_PER_FILE = 8192;
 
 async function checkSize(gitDir: string, oid: string, diskBytes: number): Promise<void> {
   const entries = await listTree(gitDir, oid);
   const bytes = entries.reduce((sum, { size }) => sum + Math.ceil((size ?? 0) / BLOCK_BYTES) * BLOCK_BYTES, 0);
-  if (bytes < diskBytes && entries.length < diskBytes / BLOCK_BYTES) return;
+  if (bytes < diskBytes && entries.length < diskBytes / BYTES_PER_FILE) return;
   throw new WorkspaceTooSmall(
     `The checkout takes ${bytes} bytes in ${entries.length} files and does not fit into sandbox.limits.disk (${diskBytes} bytes). ` +
       'Raise it in the spec, for example limits: {disk: 4g}.',
