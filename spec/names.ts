@@ -57,7 +57,7 @@ export function urlProblem(url: string): string | null {
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(url)?.[1]?.toLowerCase();
   if (scheme === undefined) {
     if (url.startsWith('/')) return `is a path; write it as file://${url}`;
-    const scp = /^([\w.-]+@)?([\w.-]+):([^/].*)$/.exec(url);
+    const scp = /^([\w.-]+@)?([\w.-]+):([^/:].*)$/.exec(url);
     if (scp !== null) return `is in scp form; write it as ssh://${scp[1] ?? ''}${scp[2]}/${scp[3]}`;
     return 'must start with https://, ssh:// or file:///';
   }

@@ -79,13 +79,11 @@ export function problemsOf(
             message: valueAt(raw, parts) === undefined ? 'is required' : typeMessage(issue.expected),
           },
         ];
-      case 'invalid_value':
-        return [
-          {
-            path,
-            message: `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map((v) => JSON.stringify(v)).join(', ')}`,
-          },
-        ];
+      case 'invalid_value': {
+        const options = `${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map((v) => JSON.stringify(v)).join(', ')}`;
+        const missing = valueAt(raw, parts) === undefined;
+        return [{ path, message: missing ? `is required: ${options}` : `must be ${options}` }];
+      }
       case 'too_small':
         return [
           {

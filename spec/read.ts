@@ -40,8 +40,8 @@ function readJson(text: string): ReadSpec {
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const at = /position (\d+)/.exec(message)?.[1];
-    const line = at === undefined ? undefined : text.slice(0, Number(at)).split('\n').length;
-    // V8 quotes a piece of the source, which may hold a secret: say only where.
+    const line = at === undefined ? lines().problems[0]?.line : text.slice(0, Number(at)).split('\n').length;
+    // V8 quotes a piece of the source, which may hold a secret: say only where. Some of its messages name no position.
     const problem = { path: '', message: 'is not valid JSON', ...(line === undefined ? {} : { line }) };
     return { raw: null, problems: [problem], lineOf: () => null };
   }
