@@ -8,9 +8,10 @@
  */
 import type { MergeOutcome, MergeRequest } from '../spec/model.ts';
 import { commitBody, subjectLine } from './commit.ts';
-import { GitError, git, gitText } from './git-process.ts';
+import { HubError } from './errors.ts';
+import { GitError, git } from './git-process.ts';
 import { lineMessage } from './line.ts';
-import { mergeTrees } from './merge-trees.ts';
+import { mergeTreeIds } from './merge-trees.ts';
 import { directoriesOfAdded, unsafeChanges } from './path-rules.ts';
 import type { Violation } from './path-rules.ts';
 import { writeCommitObject } from './quarantine.ts';
@@ -47,10 +48,10 @@ export async function addLink(
   const conflict = (paths: readonly string[]): Link => ({ id, kind: 'conflict', paths });
 
   if (!isSafeId(request.task) || id !== `${request.task}/${request.attempt}`) return refused('bad-request');
-  const trees = await resolveTrees(hubDir, env, [request.base, request.commit, `${request.commit}^1`, tip]);
-  const [base, theirs, parent, ours] = trees;
-  if (!isOid(request.commit) || theirs === null || theirs === undefined) return refused('unknown-commit');
-  if (base === null || base === undefined) return refused('unknown-base');
+  const found = await resolve(hubDir, env, request, tip);
+  if (!isOid(request.commit) || found.theirs === null) return refused('unknown-commit');
+  if (found.base === null) return refused('unknown-base');
+  const { base, theirs, ours, parent } = found;
   // With another base a merge would quietly undo whatever lies between the two.
   if (parent !== base) return refused('wrong-base');
 
@@ -60,7 +61,7 @@ export async function addLink(
 
   let merged;
   try {
-    merged = await mergeTrees(hubDir, { base, ours: ours!, theirs }, env);
+    merged = await mergeTreeIds(hubDir, { base, ours, theirs }, env);
   } catch (error) {
     // An entry named `a/b` aborts git; a hostile rename set takes for ever. Both are the task's, not the machine's.
     if (error instanceof GitError && error.end === 'timeout') return refused('merge-time');
@@ -70,7 +71,9 @@ export async function addLink(
   if (!merged.clean) return conflict(merged.paths);
 
   const effect =
-    merged.tree === theirs && ours === base ? changes : await diffTrees(hubDir, ours!, merged.tree, { env });
+    merged.tree === theirs && ours === base
+      ? changes
+      : await diffTrees(hubDir, ours, merged.tree, { env, sizes: false });
   const own = new Set(changes.map((change) => change.path));
   const carried = effect.filter((change) => !own.has(change.path)).map((change) => change.path);
   if (carried.length > 0) return conflict(carried);
@@ -85,9 +88,7 @@ export async function addLink(
   const violations = rules(request)?.(changes, siblings) ?? [];
   if (violations.length > 0) return refused(violations[0]!.rule, pathsOf(violations));
 
-  const line =
-    subject ?? subjectLine(await gitText(hubDir, ['log', '-1', '--format=%s', request.commit, '--'], { env }));
-  const message = lineMessage(run, { ...request, base: request.base }, line);
+  const message = lineMessage(run, request, subject ?? subjectLine(found.message));
   const body = commitBody({ tree: merged.tree, parents: [tip], message, atMs: request.atMs });
   return { id, kind: 'merged', commit: await writeCommitObject(quarantine.dir, body) };
 }
@@ -99,20 +100,34 @@ function isListed(path: string, siblings: (dir: string) => readonly string[]): b
 
 const pathsOf = (violations: readonly Violation[]): string[] => [...new Set(violations.map((v) => v.path))];
 
-/** Tree ids of tree-ishes in one process; null where there is none. */
-async function resolveTrees(
+interface Found {
+  /** Trees; null: not in the hub. */
+  readonly base: string | null;
+  readonly theirs: string | null;
+  readonly parent: string | null;
+  readonly ours: string;
+  /** Of the task's commit. */
+  readonly message: string;
+}
+
+/** All that a merge asks of the hub before it starts, in one process. */
+async function resolve(
   hubDir: string,
   env: Readonly<Record<string, string>>,
-  treeishes: readonly string[],
-): Promise<(string | null)[]> {
-  // A line break would be a second question.
-  if (treeishes.some((t) => /[\s\0]/.test(t) || t === '')) return treeishes.map(() => null);
-  const input = treeishes.map((t) => `${t}^{tree}\n`).join('');
-  const out = (await git(hubDir, ['cat-file', '--batch-check=%(objectname) %(objecttype)'], { env, input })).toString(
-    'utf8',
+  request: MergeRequest,
+  tip: string,
+): Promise<Found> {
+  // A blank or a line break in a name would be another question.
+  const names = [tip, request.base, request.commit, `${request.commit}^1`].map((n) =>
+    /^[\w./^~-]+$/.test(n) ? n : '-',
   );
-  return out
-    .trimEnd()
-    .split('\n')
-    .map((answer) => /^([0-9a-f]{40}) tree$/.exec(answer)?.[1] ?? null);
+  const asked = [...names.map((name) => `info ${name}^{tree}`), `contents ${names[2]!}`];
+  const input = `${asked.join('\n')}\n`;
+  const format = '--batch-command=%(objecttype) %(objectname)';
+  const answers = (await git(hubDir, ['cat-file', format], { env, input })).toString('utf8').split('\n');
+  const [ours, base, theirs, parent] = answers.map((answer) => /^tree ([0-9a-f]{40})$/.exec(answer)?.[1] ?? null);
+  if (ours === null || ours === undefined) throw new HubError(`The tip ${tip} of the line is not in the hub`);
+  const commit = answers.slice(names.length).join('\n');
+  const message = commit.startsWith('commit ') ? commit.slice(commit.indexOf('\n\n') + 2) : '';
+  return { ours, base: base ?? null, theirs: theirs ?? null, parent: parent ?? null, message };
 }

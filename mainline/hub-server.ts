@@ -10,6 +10,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import pLimit from 'p-limit';
 import { HubError, IntakeRefused } from './errors.ts';
 import { openHub } from './hub.ts';
 import type { Hub } from './hub.ts';
@@ -147,7 +148,7 @@ async function takeIn(
   });
   request.pipe(body);
   try {
-    await hub.takePack({ task: key.task, attempt: key.attempt, ...claim }, body, limits);
+    await intake(() => hub.takePack({ task: key.task, attempt: key.attempt, ...claim }, body, limits));
     answer(response, 200, { commit: claim.commit });
   } catch (error) {
     if (error instanceof BodyTooLarge) return refuse(413, tooLarge);
@@ -158,6 +159,9 @@ async function takeIn(
     throw error;
   }
 }
+
+/** Packs being unpacked at once; the rest wait on their sockets, unread. Each is some ten git processes, and merging needs the CPU too. */
+const intake = pLimit(4);
 
 const STATUS_OF_RULE: Readonly<Record<string, number>> = { 'other-commit': 409, 'unknown-base': 424, 'too-large': 413 };
 

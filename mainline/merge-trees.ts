@@ -45,14 +45,24 @@ export async function mergeTrees(
   const [base, ours, theirs] = await Promise.all(
     [input.base, input.ours, input.theirs].map((t) => treeOf(gitDir, t, { env })),
   );
-  if (ours === theirs || theirs === base) return { clean: true, tree: ours! };
-  if (ours === base) return { clean: true, tree: theirs! };
+  return mergeTreeIds(gitDir, { base: base!, ours: ours!, theirs: theirs! }, env, options);
+}
+
+/** As mergeTrees, of tree ids. */
+export async function mergeTreeIds(
+  gitDir: string,
+  { base, ours, theirs }: MergeInput,
+  env: Readonly<Record<string, string>> = {},
+  options: Pick<GitOptions, 'timeoutMs' | 'signal'> = {},
+): Promise<MergedTrees> {
+  if (ours === theirs || theirs === base) return { clean: true, tree: ours };
+  if (ours === base) return { clean: true, tree: theirs };
   const objectDir = env['GIT_OBJECT_DIRECTORY'] ?? join(gitDir, 'objects');
   const synthetic = (tree: string, parents: string[], message: string): Promise<string> =>
     writeCommitObject(objectDir, commitBody({ tree, parents, message, atMs: 0 }));
-  const root = await synthetic(base!, [], 'base');
-  const left = await synthetic(ours!, [root], 'ours');
-  const right = await synthetic(theirs!, [root], 'theirs');
+  const root = await synthetic(base, [], 'base');
+  const left = await synthetic(ours, [root], 'ours');
+  const right = await synthetic(theirs, [root], 'theirs');
   const { exitCode, stdout } = await gitRun(
     gitDir,
     [...SETTINGS, 'merge-tree', '--write-tree', '-z', '--no-messages', '--name-only', left, right],

@@ -11,12 +11,12 @@ import type { MergeOutcome, MergeRequest } from '../spec/model.ts';
 import { NO_RULES, addLink } from './chain.ts';
 import type { MergeRules } from './chain.ts';
 import { RefMoved } from './errors.ts';
-import { gitText } from './git-process.ts';
+import { gitRun } from './git-process.ts';
 import type { HubPlace } from './hub-place.ts';
 import { entriesBetween, readHeads } from './line.ts';
 import { packQuarantine, publish, repackWhenMany } from './publish.ts';
 import { openQuarantine } from './quarantine.ts';
-import { INFLIGHT, NEXT, isOid, isSafeId, readRefs, updateRefs } from './refs.ts';
+import { INFLIGHT, NEXT, TASKS, isOid, isSafeId, readRefs, updateRefs } from './refs.ts';
 import type { RefUpdate } from './refs.ts';
 
 const SWAPS_LOST = 10;
@@ -27,7 +27,7 @@ export async function mergeRequests(
   rules: MergeRules = NO_RULES,
 ): Promise<MergeOutcome[]> {
   if (requests.length === 0) return [];
-  const pins = await pin(hub.dir, requests);
+  const unpin = await pin(hub.dir, requests);
   try {
     for (let lost = 0; ; lost++) {
       try {
@@ -37,7 +37,7 @@ export async function mergeRequests(
       }
     }
   } finally {
-    await unpin(hub.dir, pins);
+    await updateRefs(hub.dir, unpin);
     await repackWhenMany(hub.dir);
   }
 }
@@ -70,31 +70,28 @@ async function mergeOnce(hub: HubPlace, requests: readonly MergeRequest[], rules
   }
 }
 
-/** Holds the commits that are being merged, whatever deletes their refs meanwhile. */
-async function pin(hubDir: string, requests: readonly MergeRequest[]): Promise<string[]> {
-  const wanted = new Map<string, string>();
-  for (const { task, attempt, commit } of requests) {
-    if (isSafeId(task) && Number.isSafeInteger(attempt) && isOid(commit))
-      wanted.set(`${INFLIGHT}${task}/${attempt}`, commit);
+/** Holds commits that are being merged and that no attempt's ref holds. Returns the pins to take away again. */
+async function pin(hubDir: string, requests: readonly MergeRequest[]): Promise<RefUpdate[]> {
+  const sound = new Map<string, string>();
+  for (const { id, task, attempt, commit } of requests) {
+    if (isSafeId(task) && attempt >= 1 && isOid(commit) && id === `${task}/${attempt}`) sound.set(id, commit);
   }
-  const known = new Set<string>();
-  const input = [...wanted.values()].map((oid) => `${oid}\n`).join('');
-  if (input !== '') {
-    const out = await gitText(hubDir, ['cat-file', '--batch-check=%(objectname) %(objecttype)'], { input });
-    for (const answer of out.split('\n')) if (answer.endsWith(' commit')) known.add(answer.slice(0, 40));
-  }
-  const there = await readRefs(hubDir, INFLIGHT);
+  const refs = [...sound.keys()].flatMap((id) => [`${TASKS}${id}`, `${INFLIGHT}${id}`]);
+  const there = refs.length === 0 ? new Map<string, string>() : await readRefs(hubDir, ...refs);
   const updates: RefUpdate[] = [];
-  for (const [ref, to] of wanted) {
-    // Pins of a process that was killed stay: the retry takes them over.
-    if (known.has(to) && there.get(ref) !== to) updates.push({ ref, from: there.get(ref) ?? null, to });
+  const undo: RefUpdate[] = [];
+  for (const [id, commit] of sound) {
+    const ref = `${INFLIGHT}${id}`;
+    // A pin of a process that was killed is taken over.
+    const from = there.get(ref) ?? null;
+    const needed = there.get(`${TASKS}${id}`) !== commit && (await hasCommit(hubDir, commit));
+    if (needed && from !== commit) updates.push({ ref, from, to: commit });
+    if (needed || from !== null) undo.push({ ref, from: needed ? commit : from, to: null });
   }
   await updateRefs(hubDir, updates);
-  return [...wanted.keys()];
+  return undo;
 }
 
-async function unpin(hubDir: string, refs: readonly string[]): Promise<void> {
-  const there = await readRefs(hubDir, INFLIGHT);
-  const updates = refs.filter((ref) => there.has(ref)).map((ref) => ({ ref, from: there.get(ref)!, to: null }));
-  await updateRefs(hubDir, updates);
+async function hasCommit(hubDir: string, oid: string): Promise<boolean> {
+  return (await gitRun(hubDir, ['cat-file', '-e', `${oid}^{commit}`], {}, [0, 1, 128])).exitCode === 0;
 }

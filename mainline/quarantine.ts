@@ -3,8 +3,8 @@
  * Failed merges leave conflict-marker blobs and trees behind (2 objects each), refused packs whatever they held: none of it
  * reaches the repository unless it is published.
  */
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
-import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { createHash, randomBytes } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
 import { join } from 'node:path';
 
@@ -38,11 +38,9 @@ export async function writeCommitObject(objectDir: string, body: string): Promis
   const oid = createHash('sha1').update(object).digest('hex');
   const dir = join(objectDir, oid.slice(0, 2));
   await mkdir(dir, { recursive: true });
-  await writeFile(join(dir, oid.slice(2)), deflateSync(object, { level: 1 }), { flag: 'wx', mode: 0o444 }).catch(
-    (error: NodeJS.ErrnoException) => {
-      // Same name, same bytes.
-      if (error.code !== 'EEXIST') throw error;
-    },
-  );
+  // Whole or not at all; the same name always has the same bytes.
+  const temporary = join(dir, `tmp_obj_${randomBytes(6).toString('hex')}`);
+  await writeFile(temporary, deflateSync(object, { level: 1 }), { mode: 0o444 });
+  await rename(temporary, join(dir, oid.slice(2)));
   return oid;
 }

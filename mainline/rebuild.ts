@@ -72,10 +72,18 @@ async function rebuildOnce(hub: HubPlace, input: RebuildInput): Promise<Rebuilt>
   const quarantine = await openQuarantine(hub.dir);
   try {
     let tip = onto;
+    let untouched = onto;
     const kept: LineEntry[] = [];
     const conflicts: { entry: LineEntry; paths: string[] }[] = [];
     for (const entry of above) {
       if (drop.has(entry.request)) continue;
+      // On the same parent the same commit would come out.
+      if (tip === (above[kept.length - 1]?.commit ?? onto) && above[kept.length] === entry) {
+        tip = entry.commit;
+        untouched = tip;
+        kept.push(entryOf(entry));
+        continue;
+      }
       const outcome = await addLink(
         hub.dir,
         hub.run,
@@ -95,7 +103,7 @@ async function rebuildOnce(hub: HubPlace, input: RebuildInput): Promise<Rebuilt>
       ...result.ejected,
       ...conflicts.map((c) => c.entry),
     ]);
-    const packs = await packQuarantine(hub.dir, quarantine, tip, onto);
+    const packs = await packQuarantine(hub.dir, quarantine, tip, untouched);
     if (ejected.length > 0) {
       const blob = await gitText(hub.dir, ['hash-object', '-w', '--stdin'], { input: JSON.stringify(result) });
       const from = await readRef(hub.dir, record);

@@ -15,6 +15,8 @@ export interface TreeEntry {
   readonly path: Buffer;
 }
 
+const LINK_BYTES = 4096;
+
 type ReadOptions = Pick<GitOptions, 'env' | 'timeoutMs' | 'signal' | 'maxOutputBytes'>;
 
 export const NO_OID = '0'.repeat(40);
@@ -68,13 +70,13 @@ export async function listDirectories(
 
 /**
  * What changed from a to b, per path, with the size of each new file and the target of each new link. No rename detection:
- * a rename is a delete and an add.
+ * a rename is a delete and an add. `sizes: false` leaves the sizes of files out and saves a process.
  */
 export async function diffTrees(
   gitDir: string,
   a: string,
   b: string,
-  options: ReadOptions = {},
+  { sizes: withSizes = true, ...options }: ReadOptions & { readonly sizes?: boolean } = {},
 ): Promise<TreeChange[]> {
   const out = splitZ(
     await git(gitDir, ['diff-tree', '-r', '-z', '--raw', '--no-renames', '--full-index', a, b], options),
@@ -84,11 +86,15 @@ export async function diffTrees(
     const [oldMode = '', newMode = '', oldOid = '', newOid = ''] = out[at]!.subarray(1).toString('latin1').split(' ');
     raw.push({ oldMode, newMode, oldOid, newOid, path: out[at + 1]! });
   }
-  const blobs = raw.filter((r) => r.newOid !== NO_OID && r.newMode !== '160000').map((r) => r.newOid);
+  const measured = raw.filter(
+    (r) => r.newOid !== NO_OID && (withSizes ? r.newMode !== '160000' : r.newMode === '120000'),
+  );
+  const blobs = measured.map((r) => r.newOid);
   const sizes = await sizesOf(gitDir, blobs, options);
   const links = await readBlobs(
     gitDir,
-    raw.filter((r) => r.newMode === '120000').map((r) => r.newOid),
+    // A longer "link" is no link that any system could make; unread, it is refused.
+    raw.filter((r) => r.newMode === '120000' && (sizes.get(r.newOid) ?? Infinity) <= LINK_BYTES).map((r) => r.newOid),
     options,
   );
   return raw.map((r) => {

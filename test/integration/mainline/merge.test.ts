@@ -171,6 +171,25 @@ describe('merging', () => {
   });
 });
 
+describe('pins', () => {
+  test('hold a commit that no attempt names while it is merged, also over a crash; the retry takes them away', async () => {
+    const one = await w.attempt('one', { 'b.txt': 'B\n' });
+    await git(w.hub.dir, ['update-ref', '-d', 'refs/swarmline/tasks/one/1']);
+    let held = '';
+    const dying = await w.reopen(async () => {
+      held = await gitText(w.hub.dir, ['for-each-ref', '--format=%(refname) %(objectname)', 'refs/swarmline/inflight']);
+      await git(w.hub.dir, ['gc', '--prune=now', '--quiet']);
+      throw new Error('killed');
+    });
+    await expect(dying.merge([one, one])).rejects.toThrow('killed');
+    expect(held).toBe(`refs/swarmline/inflight/one/1 ${one.commit}`);
+    // A process that is really killed takes nothing away.
+    await git(w.hub.dir, ['update-ref', 'refs/swarmline/inflight/one/1', one.commit]);
+    expect((await w.hub.merge([one]))[0]).toMatchObject({ kind: 'merged' });
+    expect(await gitText(w.hub.dir, ['for-each-ref', 'refs/swarmline/inflight'])).toBe('');
+  });
+});
+
 describe('what killed processes leave', () => {
   test('an old lock of a ref is cleared, and the merge goes through', async () => {
     const one = await w.attempt('one', { 'b.txt': 'B\n' });
