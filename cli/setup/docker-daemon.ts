@@ -28,6 +28,7 @@ export function engineArguments({ engine }: Settings): string[] {
     engine.execRoot,
     '--pidfile',
     engine.pidFile,
+    ...engine.options,
   ];
 }
 

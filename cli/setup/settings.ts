@@ -28,6 +28,8 @@ export interface Settings {
     readonly dataRoot: string;
     readonly execRoot: string;
     readonly pidFile: string;
+    /** Further arguments of dockerd. */
+    readonly options: readonly string[];
   };
   readonly hubUrl: string;
   readonly namespace: string;
@@ -94,6 +96,7 @@ export function loadSettings(env: NodeJS.ProcessEnv): Settings {
       dataRoot: given(env['SWARMLINE_DOCKER_DATA']) ?? '/var/lib/swarmline-docker',
       execRoot: given(env['SWARMLINE_DOCKER_EXEC']) ?? '/var/run/docker',
       pidFile: given(env['SWARMLINE_DOCKER_PIDFILE']) ?? '/var/run/docker.pid',
+      options: (given(env['SWARMLINE_DOCKER_OPTIONS']) ?? '').split(/\s+/).filter(Boolean),
     },
     hubUrl: hubUrl.href.replace(/\/$/, ''),
     namespace: given(env['TEMPORAL_NAMESPACE']) ?? 'default',

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { demoRunId, demoSpec } from '../../../../cli/demo.ts';
 import { doctorLines } from '../../../../cli/doctor.ts';
 import { downLines, warning } from '../../../../cli/down.ts';
@@ -106,13 +106,11 @@ describe('the command line', () => {
     ['help', ['--help'], 0],
     ['a version', ['--version'], 0],
   ])('%s exits as it should', async (_, argv, code) => {
-    const write = { out: process.stdout.write, err: process.stderr.write };
-    process.stdout.write = process.stderr.write = () => true;
+    const silent = [process.stdout, process.stderr].map((stream) => jest.spyOn(stream, 'write').mockReturnValue(true));
     try {
       expect(await main(['node', 'swarmline', ...argv])).toBe(code);
     } finally {
-      process.stdout.write = write.out;
-      process.stderr.write = write.err;
+      for (const spy of silent) spy.mockRestore();
     }
   });
 });
