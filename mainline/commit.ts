@@ -39,8 +39,7 @@ export function subjectLine(text: string): string {
 }
 
 function oneLine(text: string): string {
-  // eslint-disable-next-line no-control-regex
-  return text.replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
+  return text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
 }
 
 export type Trailers = ReadonlyMap<string, string>;
