@@ -271,14 +271,14 @@ export async function mainline(input: MainlineInput): Promise<void> {
 
   let done = false;
   const isLong = (): boolean => workflowInfo().continueAsNewSuggested || workflowInfo().historyLength > 3000;
-  const reporting = reportLoop(() => done);
-  const renewing = condition(() => done || (wanted === null && isLong())).then(() => {
-    pausing = !done;
-  });
+  const renew = (): Promise<void> =>
+    condition(() => done || (wanted === null && isLong())).then(() => {
+      pausing = !done;
+    });
   setCurrentDetails('Merges, verifies and integrates. Query `mergeQueue` tells who waits.');
-  await Promise.all([mergeLoop(), verifyLoop(), integrateLoop()]);
-  done = true;
-  await Promise.all([reporting, renewing]);
+  // One Promise.all: when the workflow is cancelled every loop's rejection is somebody's, none is left unhandled.
+  const work = Promise.all([mergeLoop(), verifyLoop(), integrateLoop()]).then(() => void (done = true));
+  await Promise.all([work, reportLoop(() => done), renew()]);
   if (pausing) {
     await continueAsNew<typeof mainline>({
       ...input,

@@ -16,13 +16,17 @@ const refuse = (message: string): never => {
 };
 const IN_FLIGHT = ['running', 'retrying', 'merging'];
 
-export function handlePeople(context: RunContext): void {
-  const { run, state } = context;
+/**
+ * Registered before anything else happens, because an update without a handler is refused by the server.
+ * @param current the run once its spec has been admitted; null before.
+ */
+export function handlePeople(run: string, current: () => RunContext | null): void {
+  const admitted = (): RunContext => current() ?? refuse(`${run} is still being validated; try again in a moment`);
   const record = (id: string): TaskRecord =>
-    state.get(id) ?? refuse(`${run} has no task "${id}"; \`swarmline status ${run}\` lists them`);
+    admitted().state.get(id) ?? refuse(`${run} has no task "${id}"; \`swarmline status ${run}\` lists them`);
   const stir = async (): Promise<void> => {
-    context.stirred = true;
-    await context.record();
+    admitted().stirred = true;
+    await admitted().record();
   };
 
   setHandler(
@@ -35,8 +39,8 @@ export function handlePeople(context: RunContext): void {
         await stir();
         return `Approved: ${plan.id} goes to the mainline`;
       }
-      context.approved.add(what);
-      await condition(() => context.awaiting?.what !== what);
+      admitted().approved.add(what);
+      await condition(() => admitted().awaiting?.what !== what);
       return `Approved: ${what}`;
     },
     {
@@ -45,9 +49,9 @@ export function handlePeople(context: RunContext): void {
           if (task === undefined) refuse(`Name the task: swarmline approve ${run} merge --task TASK`);
           else if (!record(task).awaitsApproval)
             refuse(`${task} does not wait for an approval; it is ${record(task).state}`);
-        } else if (context.awaiting?.what !== what) {
+        } else if (admitted().awaiting?.what !== what) {
           refuse(
-            `Nothing waits for approval of "${what}"${context.awaiting === null ? '' : `; waiting: ${context.awaiting.what}`}`,
+            `Nothing waits for approval of "${what}"${admitted().awaiting === null ? '' : `; waiting: ${admitted().awaiting.what}`}`,
           );
         }
       },
@@ -57,9 +61,9 @@ export function handlePeople(context: RunContext): void {
   setHandler(
     protocol.retryTaskUpdate,
     async ({ task }) => {
-      state.retry(task, Date.now());
+      admitted().state.retry(task, Date.now());
       await stir();
-      await condition(() => context.paused || record(task).state !== 'pending');
+      await condition(() => admitted().paused || record(task).state !== 'pending');
       return `${task} is ${record(task).state}, round ${record(task).round}`;
     },
     {
@@ -72,12 +76,12 @@ export function handlePeople(context: RunContext): void {
   const end = async (id: string, how: 'skip' | 'cancel'): Promise<void> => {
     const target = record(id);
     if (!IN_FLIGHT.includes(target.state)) {
-      state.move(id, how, Date.now(), 'by a person');
+      admitted().state.move(id, how, Date.now(), 'by a person');
       return;
     }
     target.intent = how;
     await getExternalWorkflowHandle(protocol.taskWorkflowId(run, id, target.round)).cancel();
-    await context.onHosts((host) => host.stop({ run, task: id }));
+    await admitted().onHosts((host) => host.stop({ run, task: id }));
     await condition(() => isClosed(record(id).state));
   };
   const endable =
@@ -97,7 +101,7 @@ export function handlePeople(context: RunContext): void {
       record(task).releasesDependants = dependants === 'release';
       const also =
         dependants === 'skip'
-          ? [...allDependants(state.plan, [task])].filter((id) => canMove(record(id).state, 'skip'))
+          ? [...allDependants(admitted().state.plan, [task])].filter((id) => canMove(record(id).state, 'skip'))
           : [];
       for (const id of also) await end(id, 'skip');
       await stir();
@@ -119,11 +123,11 @@ export function handlePeople(context: RunContext): void {
     protocol.amendTaskUpdate,
     async ({ task, spec }) => {
       try {
-        state.amend(await mainlineActivities.amendTask({ run, task, raw: spec }));
+        admitted().state.amend(await mainlineActivities.amendTask({ run, task, raw: spec }));
       } catch (error) {
         throw readableFailure(error);
       }
-      await context.tellPlan();
+      await admitted().tellPlan();
       await stir();
       const again = record(task).state === 'blocked' ? `; \`swarmline retry ${run} ${task}\` starts it` : '';
       return `${task} is amended and ${record(task).state}${again}`;
@@ -139,8 +143,8 @@ export function handlePeople(context: RunContext): void {
   setHandler(protocol.addTaskUpdate, async ({ task }) => {
     try {
       const plan = await mainlineActivities.admitTask({ run, raw: task });
-      state.add(plan, Date.now());
-      await context.tellPlan();
+      admitted().state.add(plan, Date.now());
+      await admitted().tellPlan();
       await stir();
       return `Added ${plan.id}`;
     } catch (error) {
@@ -159,11 +163,11 @@ export function handlePeople(context: RunContext): void {
         message: `Step ${step} waived: ${reason}`,
         key: `land-anyway/${task}/${target.round}/${step}`,
       });
-      state.retry(task, Date.now());
+      admitted().state.retry(task, Date.now());
       target.resubmit = true;
       target.waive = [...target.waive, step];
       await stir();
-      await condition(() => context.paused || isClosed(record(task).state));
+      await condition(() => admitted().paused || isClosed(record(task).state));
       return `${task} is ${record(task).state}${record(task).why === '' ? '' : `: ${record(task).why}`}`;
     },
     {
@@ -179,15 +183,15 @@ export function handlePeople(context: RunContext): void {
   );
 
   setHandler(protocol.pauseUpdate, async ({ drain = false }) => {
-    context.paused = true;
+    admitted().paused = true;
     await stir(); // the store knows before anything else: a step that would start now waits
     await getExternalWorkflowHandle(protocol.mainlineId(run)).signal(protocol.holdMerges, true);
-    await context.eachOpenPart((wave) => wave.signal(protocol.holdStarts, true));
+    await admitted().eachOpenPart((wave) => wave.signal(protocol.holdStarts, true));
     if (drain) {
-      await context.drained();
+      await admitted().drained();
       return 'Paused: what was running has ended, nothing starts or merges';
     }
-    const { containers, silent } = await context.onHosts((host) => host.freeze({ run }));
+    const { containers, silent } = await admitted().onHosts((host) => host.freeze({ run }));
     const lost =
       silent.length === 0
         ? ''
@@ -195,10 +199,10 @@ export function handlePeople(context: RunContext): void {
     return `Paused: ${containers} container${containers === 1 ? '' : 's'} frozen, nothing starts or merges${lost}`;
   });
   setHandler(protocol.resumeUpdate, async () => {
-    context.paused = false;
+    admitted().paused = false;
     await stir();
-    const { containers } = await context.onHosts((host) => host.thaw({ run }));
-    await context.eachOpenPart((wave) => wave.signal(protocol.holdStarts, false));
+    const { containers } = await admitted().onHosts((host) => host.thaw({ run }));
+    await admitted().eachOpenPart((wave) => wave.signal(protocol.holdStarts, false));
     await getExternalWorkflowHandle(protocol.mainlineId(run)).signal(protocol.holdMerges, false);
     return `Resumed: ${containers} container${containers === 1 ? '' : 's'} thawed`;
   });
@@ -207,16 +211,19 @@ export function handlePeople(context: RunContext): void {
     return pushed === null ? `main is ${commit}; fetch it with: ${fetch}` : `Pushed ${commit} to ${pushed}`;
   });
 
-  setHandler(protocol.progressQuery, () => ({
-    phase: context.phase,
-    paused: context.paused,
-    wave: context.wave,
-    tasks: state.counts() as Record<string, number>,
-    greenPoints: context.greenPoints,
-    waiting: context.waiting(),
-  }));
+  setHandler(protocol.progressQuery, () => {
+    const context = current();
+    return {
+      phase: context?.phase ?? 'validate',
+      paused: context?.paused ?? false,
+      wave: context?.wave ?? 0,
+      tasks: (context?.state.counts() ?? {}) as Record<string, number>,
+      greenPoints: context?.greenPoints ?? 0,
+      waiting: context?.waiting() ?? [],
+    };
+  });
   setHandler(protocol.planQuery, () =>
-    [...state.records.values()].map(({ plan, state: s, round }) => ({ ...plan, state: s, round })),
+    [...(current()?.state.records.values() ?? [])].map(({ plan, state, round }) => ({ ...plan, state, round })),
   );
-  setHandler(protocol.taskQuery, (id) => state.get(id) ?? null);
+  setHandler(protocol.taskQuery, (id) => current()?.state.get(id) ?? null);
 }

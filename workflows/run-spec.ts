@@ -45,7 +45,10 @@ export interface CarriedRun {
 
 export async function runSpec(raw: unknown, carried: CarriedRun | null = null): Promise<RunReport> {
   const { workflowId: run } = workflowInfo();
+  let current: RunContext | null = null;
+  handlePeople(run, () => current);
   const context = carried === null ? await begin(run, raw) : resumeCarried(run, carried);
+  current = context;
   try {
     setHandler(protocol.waveReport, ({ wave, part, tasks, closed }) => {
       for (const report of tasks) context.state.report(report, Date.now());
@@ -53,7 +56,6 @@ export async function runSpec(raw: unknown, carried: CarriedRun | null = null): 
       context.stirred = true;
     });
     setHandler(protocol.mainlineReport, (report) => applyMainline(context, report));
-    handlePeople(context);
     if (carried === null) await prepare(context);
 
     await context.enter('waves');

@@ -136,6 +136,15 @@ export async function wave(input: WaveInput): Promise<void> {
     }
   };
 
+  const keepGranting = async (): Promise<void> => {
+    while (!ended()) {
+      await condition(() => stirred);
+      stirred = false;
+      await grant();
+      await askForVerification();
+    }
+  };
+
   /** `policy.verify: wave`: the mainline verifies only when nobody is left who could still add to the head. */
   const askForVerification = async (): Promise<void> => {
     if (input.policy.verify !== 'wave' || of('waiting').length === 0) return;
@@ -162,14 +171,7 @@ export async function wave(input: WaveInput): Promise<void> {
 
   try {
     await CancellationScope.cancellable(async () => {
-      const telling = keepTelling();
-      while (!ended()) {
-        await condition(() => stirred);
-        stirred = false;
-        await grant();
-        await askForVerification();
-      }
-      await telling;
+      await Promise.all([keepTelling(), keepGranting()]);
     });
     await tell(true);
   } catch (error) {

@@ -130,7 +130,7 @@ describe('what goes with a culprit', () => {
 describe('causes of a red attempt', () => {
   test('every cause has a sentence and a place to start from', () => {
     for (const cause of FAILURE_CAUSES)
-      expect(consequenceOf(cause)).toMatchObject({ says: expect.stringMatching(/^(it|a|the) /) });
+      expect(consequenceOf(cause)).toMatchObject({ says: expect.stringMatching(/^(it|its|a|the) /) });
   });
 
   test('after a conflict the next attempt starts from next, otherwise from verified', () => {
