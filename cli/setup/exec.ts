@@ -41,9 +41,9 @@ export function run(argv: readonly string[], options: RunOptions = {}): Promise<
     const child = spawn(file, args, {
       ...spawnOptions,
       stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: timeoutMs,
-      killSignal: 'SIGKILL',
     });
+    // Not spawn's own timeout: its timer outlives a program that could not be started.
+    const timer = timeoutMs === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), timeoutMs);
     let stdout = '';
     let tail = '';
     const take = (text: string): void => {
@@ -60,8 +60,12 @@ export function run(argv: readonly string[], options: RunOptions = {}): Promise<
       take(text);
     });
     child.stderr.setEncoding('utf8').on('data', take);
-    child.on('error', (error) => reject(new CommandFailed(argv, null, error.message, { cause: error })));
+    child.on('error', (error) => {
+      clearTimeout(timer);
+      reject(new CommandFailed(argv, null, error.message, { cause: error }));
+    });
     child.on('close', (code) => {
+      clearTimeout(timer);
       if (code === 0) resolve(stdout);
       else reject(new CommandFailed(argv, code, tail));
     });

@@ -1,5 +1,5 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { demoRunId, demoSpec } from '../../../../cli/demo.ts';
+import { startArguments, whereToLook } from '../../../../cli/demo.ts';
 import { doctorLines } from '../../../../cli/doctor.ts';
 import { downLines, warning } from '../../../../cli/down.ts';
 import { main } from '../../../../cli/program.ts';
@@ -82,19 +82,19 @@ describe('up, down and doctor', () => {
 });
 
 describe('demo', () => {
-  test('the spec is the one in examples/, on the prepared repository, as JSON', () => {
-    const spec = { name: 'n', repository: { url: 'x', branch: 'main' }, tasks: [] };
-    expect(JSON.parse(demoSpec(spec, '/tmp/a b'))).toEqual({
-      name: 'n',
-      repository: { url: 'file:///tmp/a%20b', branch: 'main' },
-      tasks: [],
-    });
+  test('starts the run as anybody would, and never on top of another', () => {
+    const line = startArguments({ id: 'demo-1', specFile: '/s.json' }, { address: 'h:1', namespace: 'n' }).join(' ');
+    expect(line).toMatch(
+      /^workflow start --type runSpec --task-queue swarmline --workflow-id demo-1 --input-file \/s\.json --fail-existing/,
+    );
+    expect(line).toMatch(/--address h:1 --namespace n$/);
   });
 
-  test('its run id can be used for refs and containers', () => {
-    const at = new Date('2026-05-04T03:02:01Z');
-    expect(demoRunId(false, at)).toBe('demo-20260504-030201');
-    expect(demoRunId(true, at)).toMatch(/^[a-z0-9][a-z0-9._-]{0,62}$/);
+  test('ends with the commands to see the commits', () => {
+    const lines = whereToLook({ id: 'demo-1', repository: '/r', specFile: '/s', branch: 'swarmline/x' }, 'http://ui/x');
+    expect(lines.join('\n')).toMatch(
+      /git -C \/r log --oneline --graph swarmline\/x[\s\S]*status demo-1[\s\S]*http:\/\/ui\/x/,
+    );
   });
 });
 
