@@ -26,6 +26,10 @@ const OPTIONS = {
 /** More alternatives than this in one glob are refused by globProblem. */
 export const MAX_BRACE_ALTERNATIVES = 256;
 
+/** Bounds on what matching one path can cost. */
+const MAX_GLOB_LENGTH = 1000;
+const MAX_WILDCARDS = 4;
+
 /** The path as a glob that matches it and nothing else. */
 export function escapeGlob(path: string): string {
   return path.replace(/[\\*?[\]{}]/g, (c) => `\\${c}`);
@@ -148,6 +152,7 @@ export function globProblem(glob: string): string | null {
     return `"${glob}" is absolute; globs are relative to the root of the repository`;
   if (glob.startsWith('!')) return `"${glob}" is a negation; put the glob without "!" under "forbid" (or "except")`;
   if (glob.startsWith('~')) return `"${glob}" starts with "~"; globs are relative to the root of the repository`;
+  if (glob.length > MAX_GLOB_LENGTH) return `is ${glob.length} characters long; ${MAX_GLOB_LENGTH} are allowed`;
   const all = expandBraces(glob);
   if (all.length > MAX_BRACE_ALTERNATIVES) {
     return `"${glob}" has more than ${MAX_BRACE_ALTERNATIVES} alternatives in braces; use "*" or several globs`;
@@ -161,6 +166,12 @@ export function globProblem(glob: string): string | null {
     if (parts.includes('')) return `"${glob}" contains an empty component ("//")`;
     if (parts.some((part) => part !== '**' && part.includes('**'))) {
       return `"${glob}" has "**" beside other characters; it spans directories only as a whole component, as in "src/**/*.ts"`;
+    }
+    if (
+      parts.filter((part) => part === '**').length > MAX_WILDCARDS ||
+      parts.some((part) => part.split('*').length - 1 > MAX_WILDCARDS)
+    ) {
+      return `"${glob}" has more than ${MAX_WILDCARDS} "**", or more than ${MAX_WILDCARDS} "*" in one component; several simpler globs say the same`;
     }
     if (parts.some((part) => part.toLowerCase() === '.git')) return `"${glob}" reaches into .git`;
   }
@@ -219,24 +230,49 @@ function meet<T>(a: readonly T[], b: readonly T[], many: (t: T) => boolean, same
   return false;
 }
 
-const componentsMeet = (a: string, b: string): boolean =>
-  a === b ||
-  meet<Token>(
-    tokens(a),
-    tokens(b),
+/** A glob taken apart once: every alternative as components, each component as tokens; null stands for `**`. */
+type Parsed = readonly (readonly (readonly Token[] | null)[])[];
+const parsed = new Map<string, Parsed>();
+
+function parse(glob: string): Parsed {
+  let known = parsed.get(glob);
+  if (known === undefined) {
+    known = expandBraces(glob).map((one) => one.split('/').map((part) => (part === '**' ? null : tokens(part))));
+    if (parsed.size > 50_000) parsed.clear();
+    parsed.set(glob, known);
+  }
+  return known;
+}
+
+const componentsMeet = (a: readonly Token[] | null, b: readonly Token[] | null): boolean => {
+  if (a === null || b === null) return true;
+  // Most components differ in their first or last character.
+  for (const at of [0, -1]) {
+    const [x, y] = [a.at(at), b.at(at)];
+    if (typeof x === 'string' && typeof y === 'string' && x !== y) return false;
+  }
+  return meet<Token>(
+    a,
+    b,
     (t) => t === MANY,
     (x, y) => x === y || x === ONE || y === ONE,
   );
+};
 
 /** Could one path match both globs? Conservative: says true when unsure (brackets), never false when a common path exists. */
 export function globsIntersect(a: string, b: string): boolean {
   if (a === b) return true;
   if (isLiteral(a)) return isLiteral(b) ? unescapeGlob(a) === unescapeGlob(b) : globMatcher(b)(unescapeGlob(a));
   if (isLiteral(b)) return globMatcher(a)(unescapeGlob(b));
-  const right = expandBraces(b).map((one) => one.split('/'));
-  return expandBraces(a)
-    .map((one) => one.split('/'))
-    .some((x) => right.some((y) => meet(x, y, (part) => part === '**', componentsMeet)));
+  const right = parse(b);
+  return parse(a).some((x) =>
+    right.some(
+      (y) =>
+        componentsMeet(x[0] ?? null, y[0] ?? null) &&
+        componentsMeet(x.at(-1) ?? null, y.at(-1) ?? null) &&
+        meet(x, y, (part) => part === null, componentsMeet),
+    ),
+  );
 }
 
 /** The characters before the first wildcard: every path that the glob matches starts with them. */

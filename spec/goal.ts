@@ -35,15 +35,20 @@ const CHECKABLE_FORM = new RegExp(
   ].join('|'),
 );
 
+/** Characters of a text that are looked at: patterns on text of any length could take any time. */
+const JUDGED = 4000;
+
 /** Does the sentence contain anything that somebody, or a program, can find true or false? */
 export function isCheckable(criterion: string): boolean {
-  return CHECKABLE_FORM.test(criterion) || CHECKABLE_WORD.test(criterion);
+  const text = criterion.slice(0, JUDGED);
+  return CHECKABLE_FORM.test(text) || CHECKABLE_WORD.test(text);
 }
 
 /** Does the goal ask only for "better"? */
 export function isVague(goal: string): boolean {
-  if (SAYS_WHAT_CHANGES.test(goal.replace(/`[^`]*`/g, ' '))) return false;
-  const sentences = goal
+  const text = goal.slice(0, JUDGED);
+  if (SAYS_WHAT_CHANGES.test(text.replace(/`[^`]*`/g, ' '))) return false;
+  const sentences = text
     .replace(/^[#>*\-\s]+/gm, '')
     .split(/[.!?;]\s+|[.!?;]?\n+|[.!?;]$/)
     .map((sentence) => sentence.trim())

@@ -83,7 +83,7 @@ export function findOverlaps(
     for (const mine of task.files.allow) {
       for (const theirs of neighbours.get(mine) ?? []) {
         for (const other of owners.get(theirs) ?? []) {
-          if (ancestors.has(other) && other !== later && !meetings.has(other)) {
+          if (ancestors.has(other) && other !== later && !before.has(other) && !meetings.has(other)) {
             if (harmless(task, tasks[other] as OverlapTask, mine, theirs, union)) continue;
             meetings.set(other, { mine, theirs });
           }

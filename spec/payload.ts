@@ -5,9 +5,12 @@ import { formatSize } from './units.ts';
 /** Temporal's hard limit for one payload (blob size limit, error level): 2 MiB. Beyond it the server terminates the workflow. */
 export const PAYLOAD_LIMIT_BYTES = 2 * 1024 * 1024;
 
-/** A spec of this many bytes (as JSON) cannot be submitted; null when it can. */
+/** Left for what travels in the same payload: the run's id, field names, encoding. */
+const ENVELOPE_BYTES = 4096;
+
+/** Why a spec of this many bytes (as JSON) cannot be submitted; null when it can. */
 export function payloadProblem(bytes: number): Problem | null {
-  if (bytes <= PAYLOAD_LIMIT_BYTES) return null;
+  if (bytes <= PAYLOAD_LIMIT_BYTES - ENVELOPE_BYTES) return null;
   return {
     path: '',
     message: `the spec is ${formatSize(bytes)} (${bytes} bytes) as JSON; Temporal takes at most 2 MiB (${PAYLOAD_LIMIT_BYTES} bytes) as the input of a workflow. Give preset tests as paths in the repository instead of {content}, write similar tasks as a fanOut, or split the work into several runs`,

@@ -40,6 +40,7 @@ export interface Validated {
 
 /** Overlaps named one by one; beyond it they are counted. */
 const OVERLAPS_SHOWN = 50;
+const MAX_DEPTH = 40;
 
 /** Checks and compiles a spec. See the head of this file. */
 export function validateSpec(input: unknown, context: SpecContext): Validated {
@@ -47,6 +48,14 @@ export function validateSpec(input: unknown, context: SpecContext): Validated {
     return {
       spec: null,
       problems: [{ path: '', message: 'a spec is an object with fields such as name, goal, repository, gate' }],
+      warnings: [],
+      complete: false,
+    };
+  }
+  if (isDeep(input, MAX_DEPTH)) {
+    return {
+      spec: null,
+      problems: [{ path: '', message: `is nested more than ${MAX_DEPTH} levels deep; a spec needs fewer than ten` }],
       warnings: [],
       complete: false,
     };
@@ -81,7 +90,8 @@ export function validateSpec(input: unknown, context: SpecContext): Validated {
   checkReading(check, placed);
   const tests = resolveTests(check, placed.tasks);
 
-  const dependsOn = placed.tasks.map(({ task }) => expandGroups(task.dependsOn, placed));
+  const expand = groupExpander(placed);
+  const dependsOn = placed.tasks.map(({ task }) => expand(task.dependsOn));
   const extra = orderTasks(check, raw, placed, dependsOn);
   const problems = [...shape, ...check.problems].toSorted(bySpecOrder);
   const tasks = placed.tasks.map(({ task }, i) =>
@@ -92,8 +102,8 @@ export function validateSpec(input: unknown, context: SpecContext): Validated {
     tasks,
     manifests,
     protected: [...new Set([...isProtected, ...named])],
-    scaffold: expandGroups(raw.policy.scaffold, placed),
-    breaks: expandGroups(raw.policy.breaks, placed),
+    scaffold: expand(raw.policy.scaffold),
+    breaks: expand(raw.policy.breaks),
   });
   return {
     spec: problems.length > 0 ? null : spec,
@@ -101,6 +111,16 @@ export function validateSpec(input: unknown, context: SpecContext): Validated {
     warnings: check.warnings,
     complete: context.files !== null,
   };
+}
+
+/** Whether anything lies deeper than this. Level by level, since deep input would exhaust the stack. */
+function isDeep(input: unknown, levels: number): boolean {
+  let level: unknown[] = [input];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > levels) return true;
+    level = level.flatMap((value) => (typeof value === 'object' && value !== null ? Object.values(value) : []));
+  }
+  return false;
 }
 
 /** Cycles; then overlaps, as problems or as added dependencies by index of the task. */
@@ -153,10 +173,10 @@ function orderTasks(
   return extra;
 }
 
-/** Names of fan-outs replaced by their tasks, each id once, unknown ones left out. */
-function expandGroups(ids: readonly string[], placed: Placed): string[] {
-  const known = new Set(placed.tasks.map(({ task }) => task.id));
-  return [...new Set(ids.flatMap((id) => placed.groups.get(id) ?? id))].filter((id) => known.has(id));
+/** Replaces names of fan-outs by their tasks; each id once, unknown ones left out. */
+function groupExpander({ tasks, groups }: Placed): (ids: readonly string[]) => string[] {
+  const known = new Set(tasks.map(({ task }) => task.id));
+  return (ids) => [...new Set(ids.flatMap((id) => groups.get(id) ?? id))].filter((id) => known.has(id));
 }
 
 /** Reference files that are not there, and that no task would make. */

@@ -107,6 +107,9 @@ describe('globs', () => {
     ['a//b', 'empty component'],
     ['src/**.ts', 'whole component'],
     ['f{1..9}.ts', 'range'],
+    ['**/a/**/b/**/c/**/d/**', 'more than 4'],
+    ['*a*b*c*d*e', 'more than 4'],
+    ['x'.repeat(1001), 'characters long'],
   ])('refuses the glob %j', (glob, word) => {
     expect(globProblem(glob)).toContain(word);
   });

@@ -18,6 +18,11 @@ describe('the shape of a spec', () => {
   it.each([null, 3, 'text', []])('%j is no spec', (input) => {
     expect(check(input)).toMatchObject({ spec: null, problems: [{ path: '' }] });
   });
+  it('a spec that is nested without end is refused', () => {
+    let deep: unknown = 'x';
+    for (let i = 0; i < 100_000; i++) deep = [deep];
+    expect(only(spec({ tasks: deep }))).toContain('nested more than 40 levels deep');
+  });
   it('an unknown field is refused with the nearest known one', () => {
     expect(only(spec({ polcy: {} }))).toBe('polcy: unknown field (did you mean "policy"?)');
     expect(only(spec({ tasks: [task('a', { depends_on: [] })] }))).toBe(
