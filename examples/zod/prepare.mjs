@@ -16,7 +16,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { parse } from 'yaml';
 import { MissingOnMachine, packageFile } from './lib/download.mjs';
-import { makeRepository } from './lib/repository.mjs';
+import { makeRepository, NotOurs } from './lib/repository.mjs';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const USAGE = 'Usage: node examples/zod/prepare.mjs --out DIR [--spec small|full --write-spec OUT.json]';
@@ -49,6 +49,7 @@ if (`${repository}/`.startsWith(`${resolve(HERE, '../..')}/`))
 try {
   makeRepository({ out: repository, tarball: packageFile(), template: `${HERE}/template` });
 } catch (error) {
+  if (error instanceof NotOurs) badArguments(error.message);
   if (!(error instanceof MissingOnMachine)) throw error;
   console.error(error.message);
   process.exit(3);

@@ -25,6 +25,9 @@ const MANIFEST = ['name', 'version', 'type', 'license', 'sideEffects', 'exports'
 /** Any fixed time: it makes the commit ids the same everywhere. */
 const DATE = '2025-01-01T00:00:00Z';
 
+/** A user's mistake: the directory holds something else. */
+export class NotOurs extends Error {}
+
 /** Changes nothing when `out` was made from the same inputs; moves aside what was made from others. */
 export function makeRepository({ out, tarball, template }) {
   const made = digest(template);
@@ -32,7 +35,7 @@ export function makeRepository({ out, tarball, template }) {
     const before = madeFrom(out);
     if (before === made) return;
     if (before === null && readdirSync(out).length > 0)
-      throw new Error(`${out} exists and was not made by this program. Choose another directory, or remove it.`);
+      throw new NotOurs(`${out} exists and was not made by this program. Choose another directory, or remove it.`);
     if (before !== null) {
       const aside = `${out}.before-${made.slice(0, 8)}`;
       rmSync(aside, { recursive: true, force: true });
@@ -83,18 +86,22 @@ function git(dir, argv) {
     [`GIT_AUTHOR_${field}`, value],
     [`GIT_COMMITTER_${field}`, value],
   ]);
-  return execFileSync('git', ['-c', 'core.autocrlf=false', '-c', 'core.fileMode=true', '-c', 'commit.gpgSign=false', ...argv], {
-    cwd: dir,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      PATH: process.env.PATH,
-      HOME: '/nonexistent',
-      GIT_CONFIG_NOSYSTEM: '1',
-      GIT_CONFIG_GLOBAL: '/dev/null',
-      ...Object.fromEntries(identity),
+  return execFileSync(
+    'git',
+    ['-c', 'core.autocrlf=false', '-c', 'core.fileMode=true', '-c', 'commit.gpgSign=false', ...argv],
+    {
+      cwd: dir,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        PATH: process.env.PATH,
+        HOME: '/nonexistent',
+        GIT_CONFIG_NOSYSTEM: '1',
+        GIT_CONFIG_GLOBAL: '/dev/null',
+        ...Object.fromEntries(identity),
+      },
     },
-  });
+  );
 }
 
 function madeFrom(dir) {
@@ -107,7 +114,9 @@ function madeFrom(dir) {
 
 /** Of everything that decides the commits: the package, the template, this file. */
 function digest(template) {
-  const hash = createHash('sha256').update(PACKAGE.integrity).update(readFileSync(new URL(import.meta.url)));
+  const hash = createHash('sha256')
+    .update(PACKAGE.integrity)
+    .update(readFileSync(new URL(import.meta.url)));
   for (const path of readdirSync(template, { recursive: true }).map(String).sort()) {
     if (statSync(`${template}/${path}`).isFile()) hash.update(`${path}\0`).update(readFileSync(`${template}/${path}`));
   }

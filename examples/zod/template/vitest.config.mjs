@@ -14,8 +14,7 @@ import { defineConfig } from 'vitest/config';
 const conditions = ['@zod/source', 'module', 'node', 'development|production', 'import', 'default'];
 
 /** What a test file mentions when it depends on, or changes, state of the process: configuration, globals, prototypes, mocks, bundles. */
-const STATEFUL =
-  /\bconfig\(|\bvi\.|globalThis|\.prototype\b|process\.|jitless|node:|localeError|by default|esbuild/;
+const STATEFUL = /\bconfig\(|\bvi\.|globalThis|\.prototype\b|process\.|jitless|node:|localeError|by default|esbuild/;
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 const tests = readdirSync(`${root}src`, { recursive: true })

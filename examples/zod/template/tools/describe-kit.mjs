@@ -8,10 +8,16 @@ const exported = parseTs(readFileSync('src/v4/core/locale.ts', 'utf8')).body.fla
   if (node.type !== 'ExportNamedDeclaration' || node.declaration === null) return [];
   const { declaration } = node;
   const name = declaration.id?.name ?? declaration.declarations[0].id.name;
-  const comment = node.leadingComments?.at(-1)?.value.replace(/^\*|\s*\n\s*\*/g, ' ').trim() ?? '';
+  const comment =
+    node.leadingComments
+      ?.at(-1)
+      ?.value.replace(/^\*|\s*\n\s*\*/g, ' ')
+      .trim() ?? '';
   return [`| \`${name}\` | ${comment} |`];
 });
-const files = readdirSync(LOCALES).filter((name) => name.endsWith('.ts') && name !== 'index.ts').sort();
+const files = readdirSync(LOCALES)
+  .filter((name) => name.endsWith('.ts') && name !== 'index.ts')
+  .sort();
 const usesKit = files.filter((name) => readFileSync(`${LOCALES}/${name}`, 'utf8').includes('"../core/locale.js"'));
 
 write(

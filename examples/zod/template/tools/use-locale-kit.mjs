@@ -2,12 +2,13 @@
  * The codemod: moves one locale file from its own copy of the boilerplate to the shared kit. Argument: the file.
  *
  * It begins with what fits nearly every file, and what the compiler or the tests said about the last result decides what it does otherwise:
- * - the compiler rejects the table of sizes → the file's words have a shape of their own, which is then given to the kit's type;
+ * - the compiler rejects the table of sizes, or the linter finds the type of its words unused → the file's words have a shape of their own,
+ *   which is then given to the kit's type;
  * - tests of the messages fail → the file is not like the others: only what is exactly the boilerplate is replaced.
  */
 import { readFileSync } from 'node:fs';
 import { migrate } from './lib/migrate.mjs';
-import { diagnostics, failedTests, failureText, giveUp, readTask, write } from './lib/task.mjs';
+import { diagnostics, failedTests, failureText, giveUp, lintFindings, readTask, write } from './lib/task.mjs';
 
 const file = process.argv[2] ?? giveUp('Usage: use-locale-kit.mjs FILE');
 const { lastFailure } = readTask();
@@ -15,9 +16,13 @@ const said = failureText(lastFailure);
 
 /** A value that does not fit a type, a property that is not there: what the wrong type of a table leads to. */
 const WRONG_SHAPE = new Set(['TS2322', 'TS2339', 'TS2345', 'TS2353', 'TS2551', 'TS2739', 'TS2740', 'TS2741']);
-const ownWords = diagnostics(said).some((one) => one.file === file && WRONG_SHAPE.has(one.code));
+const wrongShape = diagnostics(said).some((one) => one.file === file && WRONG_SHAPE.has(one.code));
+const unusedType = lintFindings(said).some(
+  (one) => one.file === file && /^(?:Interface|Type alias) '\w+' is declared but never used/.test(one.message),
+);
+const ownWords = wrongShape || unusedType;
 const strict = failedTests(said).some((test) => test.startsWith('src/v4/'));
-if (ownWords) console.log('The compiler rejected the table of sizes: keeping the shape of its words.');
+if (ownWords) console.log('The table of sizes was rejected: keeping the shape of its words.');
 if (strict) console.log('Messages changed: replacing only what is exactly the boilerplate.');
 
 write(file, migrate(readFileSync(file, 'utf8'), { ownWords, strict }));

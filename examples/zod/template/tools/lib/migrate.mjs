@@ -71,7 +71,8 @@ export function migrate(text, { ownWords, strict }) {
 function isBoilerplate(node, source) {
   const [parameter, ...more] = node.params;
   const [statement, ...rest] = node.body.body;
-  if (parameter === undefined || more.length > 0 || rest.length > 0 || statement?.type !== 'ReturnStatement') return false;
+  if (parameter === undefined || more.length > 0 || rest.length > 0 || statement?.type !== 'ReturnStatement')
+    return false;
   const fallback = node.id.name === 'getSizing' ? 'null' : parameter.name;
   return source(statement.argument) === `${HELPERS[node.id.name]}[${parameter.name}] ?? ${fallback}`;
 }

@@ -26,6 +26,15 @@ export function diagnostics(text) {
   return [...found.values()];
 }
 
+/** What `oxlint --format unix` found: `path:line:column: message [severity/rule]`. */
+export function lintFindings(text) {
+  return [...text.matchAll(/^(\S+?):\d+:\d+: (.*) \[\w+\/(\S+)\]$/gm)].map(([, file, message, rule]) => ({
+    file,
+    message,
+    rule,
+  }));
+}
+
 /** Test files that a log names as failed. */
 export function failedTests(text) {
   return [...new Set([...text.matchAll(/FAIL\s+(?:\|?\w+\|?\s+)?(\S+\.test\.ts)/g)].map(([, file]) => file))];
