@@ -31,7 +31,8 @@ export function pathParts(path: string): PathPart[] {
 export function nearest(name: string, known: readonly string[]): string | null {
   if (known.length === 0) return null;
   const plain = (text: string): string => text.toLowerCase().replace(/[-_\s]/g, '');
-  const exact = known.find((one) => plain(one) === plain(name));
+  const letters = (text: string): string => [...plain(text)].toSorted().join('');
+  const exact = known.find((one) => plain(one) === plain(name)) ?? known.find((one) => letters(one) === letters(name)); // swapped letters
   if (exact !== undefined) return exact;
   const best = closest(name, known as string[]);
   return distance(plain(name), plain(best)) <= Math.max(1, Math.floor(Math.max(name.length, best.length) / 3))

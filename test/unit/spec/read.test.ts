@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { formatOf, readSpec } from '../../../spec/read.ts';
 import { validateSpec } from '../../../spec/validate.ts';
@@ -125,6 +126,15 @@ describe('reading a spec', () => {
 });
 
 describe('a spec as Markdown', () => {
+  it('the example in Markdown has no problem', () => {
+    const { raw, problems } = readSpec(
+      readFileSync(new URL('../../../examples/orders.md', import.meta.url), 'utf8'),
+      'markdown',
+    );
+    expect(problems).toEqual([]);
+    expect(validateSpec(raw, { files: null })).toMatchObject({ problems: [], warnings: [] });
+  });
+
   it('front matter, goal and tasks become the fields that they stand for', () => {
     const { raw, problems } = readSpec(MARKDOWN, 'markdown');
     expect(problems).toEqual([]);
