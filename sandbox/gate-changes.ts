@@ -22,12 +22,12 @@ export async function changedFiles(
       .filter((name) => name.validUtf8)
       .map((name) => name.path),
   );
-  if (base === null) return [...there].sort();
+  if (base === null) return [...there].toSorted();
   const changes = await diffTrees(gitDir, base, commit);
   return changes
     .filter((change) => isFile(change.newMode) && change.validUtf8 && there.has(change.path))
     .map((change) => change.path)
-    .sort();
+    .toSorted();
 }
 
 /** Lines of `tree` that `base` does not have, for those paths that somebody wants to know of. */

@@ -44,7 +44,10 @@ export async function openScratch({ stateDir, source, union }: ScratchOptions): 
     objectDir,
     inputDir: async (files) => {
       const dir = await mkdtemp(join(root, 'in-'));
-      for (const [name, content] of Object.entries(files)) await writeFile(join(dir, name), content, { mode: 0o644 });
+      for (const [name, content] of Object.entries(files)) {
+        await writeFile(join(dir, name), content);
+        await chmod(join(dir, name), 0o644); // whatever our umask: the sandbox's user reads it
+      }
       await chmod(dir, 0o755);
       return dir;
     },

@@ -56,7 +56,7 @@ export function describeCoverage(rule: CoverageRule, verdict: CoverageVerdict): 
 
 function ranged(lines: number[]): LineRange[] {
   const ranges: { from: number; to: number }[] = [];
-  for (const line of lines.sort((a, b) => a - b)) {
+  for (const line of lines.toSorted((a, b) => a - b)) {
     const last = ranges.at(-1);
     if (last !== undefined && last.to === line - 1) last.to = line;
     else ranges.push({ from: line, to: line });

@@ -70,8 +70,8 @@ function skippedLines(lines: readonly string[]): ReadonlySet<number> {
  * The same input gives the same sample.
  */
 export function sampleFiles(paths: readonly string[], size: number): string[] {
-  const code = paths.filter(isCode).sort();
-  const from = code.length > 0 ? code : [...paths].sort();
+  const code = paths.filter(isCode).toSorted();
+  const from = code.length > 0 ? code : paths.toSorted();
   if (from.length <= size) return from;
   return Array.from({ length: size }, (_, at) => from[Math.floor(((at + 0.5) * from.length) / size)] as string);
 }

@@ -24,5 +24,5 @@ export function parseReport(text: string): TestReport | null {
 
 /** Names of the failed tests, each once, sorted. */
 export function failedTests(report: TestReport): string[] {
-  return [...new Set(report.tests.filter((test) => test.status === 'failed').map((test) => test.name))].sort();
+  return [...new Set(report.tests.filter((test) => test.status === 'failed').map((test) => test.name))].toSorted();
 }

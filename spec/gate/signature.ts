@@ -30,7 +30,7 @@ export function stripAnsi(text: string): string {
 
 /** 16 hex digits. Not for security: two different failures with one digest would only share a fix. */
 export function failureSignature(step: string, failures: readonly string[], output: string): string {
-  return digest(`${step}\n${failures.length > 0 ? [...failures].sort().join('\n') : normaliseOutput(output)}`);
+  return digest(`${step}\n${failures.length > 0 ? failures.toSorted().join('\n') : normaliseOutput(output)}`);
 }
 
 /** Two FNV-1a hashes of 32 bit with different starts, as hex. */

