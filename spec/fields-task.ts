@@ -1,19 +1,6 @@
 /** The part of the table of fields that describes tasks and fan-outs. */
-import {
-  choice,
-  duration,
-  either,
-  flag,
-  group,
-  list,
-  map,
-  number,
-  optionalText,
-  optionalTexts,
-  text,
-  texts,
-  type Value,
-} from './field.ts';
+import { choice, duration, flag, number, optionalText, optionalTexts, text, texts, type Value } from './field.ts';
+import { either, group, list, map } from './field-groups.ts';
 import { ROLE_NAMES, TASK_KINDS } from './model.ts';
 
 /** Most tasks in a run, expanded ones included. */

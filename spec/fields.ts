@@ -7,24 +7,19 @@ import {
   choice,
   choices,
   duration,
-  either,
   flag,
-  group,
-  list,
-  map,
   number,
-  optional,
   optionalText,
   optionalTexts,
   size,
   text,
   textMap,
   texts,
-  withDefaults,
   type Block,
   type FieldRow,
   type Value,
 } from './field.ts';
+import { either, group, list, map, optional, withDefaults } from './field-groups.ts';
 import { fanOutFields, ID_LIMITS, MAX_TASKS, taskFields } from './fields-task.ts';
 import { APPROVALS, NOTIFY_EVENTS } from './model.ts';
 

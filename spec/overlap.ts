@@ -9,15 +9,8 @@
  * every pair of different globs once, however many tasks have them.
  */
 import { BitSet, topologicalOrder } from './dag.ts';
-import {
-  anyGlob,
-  globMatcher,
-  globsIntersect,
-  isLiteral,
-  literalPrefix,
-  literalSuffix,
-  unescapeGlob,
-} from './globs.ts';
+import { anyGlob, globMatcher, isLiteral, unescapeGlob } from './globs.ts';
+import { globsIntersect, literalPrefix, literalSuffix } from './globs-meet.ts';
 import type { TaskKind } from './model.ts';
 
 export interface OverlapTask {

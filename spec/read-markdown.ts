@@ -3,18 +3,10 @@
  * each task is a heading "Task: <id>" with a section per field. Text is taken verbatim from the source, so that globs keep their
  * stars and code its indentation.
  */
-import { fromMarkdown } from 'mdast-util-from-markdown';
+import { argvOf, globsIn, listItems, slice, split, taskId, unquoted, type Section } from './markdown-sections.ts';
 import type { Problem } from './model.ts';
 import { didYouMean, pathParts, pathText } from './problems.ts';
 import { readYaml, type ReadSpec } from './read-yaml.ts';
-
-type Node = ReturnType<typeof fromMarkdown>['children'][number];
-interface Section {
-  readonly title: string;
-  readonly depth: number;
-  readonly line: number;
-  readonly nodes: Node[];
-}
 
 /** Reads the Markdown form; paths and line numbers are those of the fields that the sections stand for. */
 export function readMarkdown(text: string): ReadSpec {
@@ -179,74 +171,6 @@ function readSection(
       return set(['tests'], Object.fromEntries(pairs.flatMap((pair) => (pair === null ? [] : [[pair[1], pair[2]]]))));
     }
   }
-}
-
-/** `node tools/x.mjs` or `["node", "tools/x.mjs"]`; null for a list, or where only a shell could tell the arguments apart. */
-function argvOf(text: string): string[] | null {
-  const plain = text.replace(/^```\w*\n|\n```$/g, '').replace(/^`|`$/g, '');
-  if (plain.startsWith('[')) {
-    try {
-      return JSON.parse(plain) as string[];
-    } catch {
-      return null;
-    }
-  }
-  return /^[-*+\d]\s|["'\\$\n]/.test(plain) || plain === '' ? null : plain.split(/\s+/);
-}
-
-/** Headings of the outermost level with what follows each; the first section (depth 0) is what stands before any. */
-function split(body: string): Section[] {
-  const sections: Section[] = [{ title: '', depth: 0, line: 1, nodes: [] }];
-  for (const node of fromMarkdown(body).children) {
-    const line = node.position?.start.line ?? 1;
-    if (node.type === 'heading') {
-      const title = slice(body, node.children as Node[]);
-      sections.push({ title: title.trim(), depth: node.depth, line, nodes: [] });
-    } else {
-      const section = sections.at(-1) as Section;
-      if (section.depth === 0 && section.nodes.length === 0) sections[0] = { ...section, line, nodes: [node] };
-      else section.nodes.push(node);
-    }
-  }
-  return sections;
-}
-
-function taskId(title: string): string | null {
-  const match = /^task\s*(?::\s*|\s)(\S.*)$/i.exec(title);
-  return match === null ? null : unquoted(match[1] as string);
-}
-
-/** The source between the first and the last node, verbatim. */
-function slice(body: string, nodes: readonly Node[]): string {
-  const start = nodes[0]?.position?.start.offset;
-  const end = nodes.at(-1)?.position?.end.offset;
-  return start === undefined || end === undefined ? '' : body.slice(start, end).trim();
-}
-
-/** The items of the section's lists, or null when it holds anything else. */
-function listItems(body: string, section: Section): { text: string; line: number }[] | null {
-  const items: { text: string; line: number }[] = [];
-  for (const node of section.nodes) {
-    if (node.type !== 'list') return null;
-    for (const item of node.children) {
-      const text = slice(body, item.children as Node[]).replace(/\s*\n\s*/g, ' ');
-      items.push({ text, line: item.position?.start.line ?? section.line });
-    }
-  }
-  return items;
-}
-
-/** Code spans of an item where there are any ("`src/a.ts`, the service"), else the whole of it. */
-function globsIn(text: string): string[] {
-  const spans = [...text.matchAll(/`([^`]+)`/g)].map((match) => (match[1] as string).trim());
-  return spans.length > 0 ? spans : [text];
-}
-
-function unquoted(text: string): string {
-  return text
-    .trim()
-    .replace(/^`+|`+$/g, '')
-    .trim();
 }
 
 function isObject(raw: unknown): raw is Record<string, unknown> {

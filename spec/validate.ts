@@ -14,7 +14,7 @@ import { Checking, type SpecContext } from './checking.ts';
 import { compileSpec, compileTask } from './compile.ts';
 import { findCycles } from './dag.ts';
 import { USUAL_MANIFESTS, USUAL_PROTECTED } from './defaults.ts';
-import { FIELDS, specFields, type RawSpec } from './fields.ts';
+import { specFields, type RawSpec } from './fields.ts';
 import { MAX_TASKS } from './fields-task.ts';
 import { isLiteral, anyGlob, unescapeGlob } from './globs.ts';
 import type { CompiledSpec, Problem } from './model.ts';
@@ -22,7 +22,8 @@ import { looksSecret } from './names.ts';
 import { findOverlaps } from './overlap.ts';
 import { payloadProblem, utf8Bytes } from './payload.ts';
 import { placeTasks, type Placed } from './place-tasks.ts';
-import { problemsOf, type PathPart } from './problems.ts';
+import type { PathPart } from './problems.ts';
+import { bySpecOrder, isDeep, shapeProblems } from './shape-problems.ts';
 
 export type { SpecContext } from './checking.ts';
 
@@ -113,16 +114,6 @@ export function validateSpec(input: unknown, context: SpecContext): Validated {
   };
 }
 
-/** Whether anything lies deeper than this. Level by level, since deep input would exhaust the stack. */
-function isDeep(input: unknown, levels: number): boolean {
-  let level: unknown[] = [input];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > levels) return true;
-    level = level.flatMap((value) => (typeof value === 'object' && value !== null ? Object.values(value) : []));
-  }
-  return false;
-}
-
 /** Cycles; then overlaps, as problems or as added dependencies by index of the task. */
 function orderTasks(
   check: Checking,
@@ -205,54 +196,4 @@ function checkSecrets(check: Checking, value: unknown, at: PathPart[]): void {
   } else if (Array.isArray(value)) value.forEach((entry, i) => checkSecrets(check, entry, [...at, i]));
   else if (typeof value === 'object' && value !== null)
     for (const [key, entry] of Object.entries(value)) checkSecrets(check, entry, [...at, key]);
-}
-
-/** What the schemas found, in the words of this file where the field deserves them. */
-function shapeProblems(issues: Parameters<typeof problemsOf>[0], input: unknown): Problem[] {
-  return problemsOf(issues, knownFields, input).map((problem) => {
-    if (problem.message !== 'is required') return problem;
-    if (/^gate\.(lint|typecheck|test|build)$/.test(problem.path))
-      return {
-        ...problem,
-        message: 'this step is neither configured nor "skip"; write a command, or "skip" in so many words',
-      };
-    if (problem.path === 'gate')
-      return { ...problem, message: 'is required: lint, typecheck, test and build, each a command or "skip"' };
-    if (/^roles(\.worker)?$/.test(problem.path))
-      return {
-        ...problem,
-        message: 'is required: say which engine does the work, for example roles: {worker: {engine: command}}',
-      };
-    const row = FIELDS.find((field) => field.path === problem.path.replace(/\[\d+\]/g, '[]'));
-    return row === undefined ? problem : { ...problem, message: `is required. ${row.meaning}` };
-  });
-}
-
-/** Names of the fields that an object at this path may have. */
-function knownFields(parts: readonly PropertyKey[]): string[] {
-  const at = parts
-    .map((part) => (typeof part === 'number' ? '[]' : `.${String(part)}`))
-    .join('')
-    .replace(/^\./, '');
-  const names = new Set<string>();
-  for (const { path } of FIELDS) {
-    const pattern = path.split(/(?=\.)|(?=\[\])/).map((part) => part.replace(/^\./, ''));
-    const wanted = at === '' ? [] : at.split(/(?=\.)|(?=\[\])/).map((part) => part.replace(/^\./, ''));
-    if (pattern.length <= wanted.length || !wanted.every((part, i) => pattern[i] === part || pattern[i] === '*'))
-      continue;
-    const next = pattern[wanted.length] as string;
-    if (next !== '[]' && next !== '*') names.add(next);
-  }
-  return [...names];
-}
-
-/** In the order of the reference page, tasks by their index. */
-function bySpecOrder(a: Problem, b: Problem): number {
-  const key = (problem: Problem): [number, number] => {
-    const top = problem.path.split(/[.[]/)[0] ?? '';
-    const rank = problem.path === '' ? -1 : FIELDS.findIndex((field) => field.path.split(/[.[]/)[0] === top);
-    return [rank, Number(/^\w+\[(\d+)\]/.exec(problem.path)?.[1] ?? 0)];
-  };
-  const [x, y] = [key(a), key(b)];
-  return x[0] - y[0] || x[1] - y[1];
 }

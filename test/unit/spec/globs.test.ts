@@ -1,14 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  anyGlob,
-  escapeGlob,
-  expandBraces,
-  globMatcher,
-  globProblem,
-  globsIntersect,
-  literalPrefix,
-  literalSuffix,
-} from '../../../spec/globs.ts';
+import { anyGlob, escapeGlob, expandBraces, globMatcher, globProblem } from '../../../spec/globs.ts';
+import { globsIntersect, literalPrefix, literalSuffix } from '../../../spec/globs-meet.ts';
 
 /** A small deterministic generator: the same fuzz on every machine. */
 function random(seed: number): (below: number) => number {
