@@ -8,23 +8,19 @@
  * 3. `close` removes them all; an owner that dies leaves them to the reaper, like steps.
  */
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Duplex } from 'node:stream';
 import type { Limits, Service } from '../spec/model.ts';
-import { attachContainer, createContainer, engineSaid, inspectState, startContainer } from './container-life.ts';
+import { attachContainer, createContainer, engineSaid, startContainer } from './container-life.ts';
 import { Demux } from './demux.ts';
 import { resolveImage } from './docker.ts';
 import { CALL_MS, engineCall, statusOf } from './engine-call.ts';
-import { InfrastructureFault, ServiceFailed } from './faults.ts';
+import { ServiceFailed } from './faults.ts';
 import { containerName, labelsOf, liveNonces } from './identity.ts';
 import { pauseIfFrozen } from './pause.ts';
 import { removeContainer } from './remove.ts';
 import { serviceOptions } from './service-config.ts';
+import { READY_MS, type Started, becomeReady } from './service-ready.ts';
 import type { Network, Sandbox, StepKey } from './types.ts';
 
-/** Most that all services together may take to become ready, milliseconds. */
-const READY_MS = 120_000;
-const POLL_MS = 200;
 /** A writable layer has no quota of its own: it is measured, and a service that is over limits.disk is killed. */
 const DISK_LOOK_MS = 10_000;
 const LOG_KEPT_BYTES = 16 * 1024;
@@ -45,14 +41,6 @@ export interface Services {
   close(): Promise<void>;
 }
 
-interface Started {
-  readonly name: string;
-  readonly id: string;
-  readonly service: Service;
-  readonly stream: Duplex;
-  readonly log: { tail: Buffer };
-}
-
 /** Throws ServiceFailed; InfrastructureFault for the engine; the signal's reason when aborted. Nothing is left running then. */
 export async function startServices(request: ServicesRequest): Promise<Services> {
   const { sandbox, services, key, limits } = request;
@@ -65,8 +53,8 @@ export async function startServices(request: ServicesRequest): Promise<Services>
   const close = async (): Promise<void> => {
     clearInterval(watch);
     for (const { stream } of started) stream.destroy();
+    liveNonces.delete(nonce); // what cannot be removed now is the reaper's
     await Promise.all([...started].reverse().map(({ id }) => removeContainer(sandbox.docker, id)));
-    liveNonces.delete(nonce);
   };
   liveNonces.add(nonce);
   try {
@@ -80,7 +68,7 @@ export async function startServices(request: ServicesRequest): Promise<Services>
       );
     }
     const end = performance.now() + READY_MS;
-    await Promise.all(started.map((one) => becomeReady(request, one, end, signal)));
+    await Promise.all(started.map((one) => becomeReady(sandbox, key.run, one, end, signal)));
     watch = setInterval(() => void killTheFat(sandbox, started, limits), DISK_LOOK_MS);
     return { network: { container: started[0]?.id ?? '' }, close };
   } catch (error) {
@@ -145,69 +133,6 @@ async function startOne(request: ServicesRequest, one: One, started: Started[]):
   } finally {
     release();
   }
-}
-
-async function becomeReady(
-  { sandbox, key }: ServicesRequest,
-  one: Started,
-  end: number,
-  signal: AbortSignal,
-): Promise<void> {
-  let probe: string | null = null;
-  for (let limit = end; ;) {
-    signal.throwIfAborted();
-    const state = await inspectState(sandbox.docker, one.id);
-    if (state === null) throw new InfrastructureFault(`The container of service ${one.name} vanished.`);
-    if (!state.running) {
-      await sleep(100); // the rest of its log
-      throw failed(
-        one,
-        `ended with exit code ${state.exitCode}${state.oomKilled ? ' (out of memory)' : ''} instead of running`,
-      );
-    }
-    if (one.service.ready === null) return;
-    if (sandbox.context.freezer.isFrozen(key.run)) {
-      const before = performance.now();
-      await sandbox.context.freezer.whenThawed(key.run, signal);
-      limit += performance.now() - before;
-    }
-    probe ??= await startProbe(sandbox, one);
-    const ended = probe === null ? null : await probeEnd(sandbox, probe);
-    if (ended === 0) return;
-    if (ended !== null) probe = null;
-    if (performance.now() > limit) throw failed(one, `was not ready within ${READY_MS} ms: ${one.service.ready}`);
-    await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
-  }
-}
-
-function failed(one: Started, how: string): ServiceFailed {
-  const tail = one.log.tail.toString('utf8').replaceAll('\0', '').trim();
-  return new ServiceFailed(
-    one.name,
-    `The service ${one.name} ${how}. Change sandbox.services.${one.name} in the spec.${tail === '' ? '' : ` The end of its output:\n${tail.slice(-2000)}`}`,
-  );
-}
-
-/** Starts the ready command detached: nothing of it has to be drained. null: the container is just not up yet (409). */
-async function startProbe(sandbox: Sandbox, one: Started): Promise<string | null> {
-  try {
-    return await engineCall('exec', CALL_MS.quick, async () => {
-      const exec = await sandbox.docker.getContainer(one.id).exec({ Cmd: ['sh', '-c', one.service.ready ?? 'true'] });
-      await exec.start({ Detach: true });
-      return exec.id;
-    });
-  } catch (error) {
-    if (statusOf(error) === 409) return null;
-    if (statusOf(error) === 404)
-      throw new InfrastructureFault(`The container of service ${one.name} vanished.`, { cause: error });
-    if (statusOf(error) !== null) throw failed(one, `cannot run its ready command: ${engineSaid(error)}`);
-    throw error;
-  }
-}
-
-async function probeEnd(sandbox: Sandbox, id: string): Promise<number | null> {
-  const state = await engineCall('exec inspect', CALL_MS.quick, () => sandbox.docker.getExec(id).inspect());
-  return state.Running ? null : (state.ExitCode ?? null);
 }
 
 async function killTheFat({ docker, log }: Sandbox, started: readonly Started[], limits: Limits): Promise<void> {

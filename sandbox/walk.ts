@@ -108,7 +108,7 @@ export async function walkTree(walker: Walker): Promise<Walk> {
       const taken = examine(walker, entry);
       if (taken === 'directory') {
         if (known.submodules.has(key(entry.path))) keepSubmodule(walker, entry, walk);
-        else if (entry.depth >= limits.maxDepth) {
+        else if (entry.depth > limits.maxDepth) {
           throw new WalkRefused('too-deep', entry.path, `Directories are nested more than ${limits.maxDepth} deep.`);
         } else level.push(entry);
       } else {

@@ -8,7 +8,7 @@
  * 4. Until `close` it belongs to this process by name, so that a later worker can prove it an orphan.
  */
 import { execFile } from 'node:child_process';
-import { chown, mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { GitError, git, listTree } from '../mainline/git.ts';
@@ -43,7 +43,7 @@ export interface Workspace {
 
 /** Throws WorkspaceTooSmall when the tree does not fit, GitError when it is not in the repository. */
 export async function openWorkspace(options: WorkspaceOptions): Promise<Workspace> {
-  const { stateDir, gitDir, treeish, diskBytes, uid } = options;
+  const { stateDir, diskBytes, uid } = options;
   const asked = options.store ?? 'auto';
   const store = asked === 'auto' ? ((await loopWorks(stateDir)) ? 'loop' : 'directory') : asked;
   const base = await ownedDirectory(resolve(stateDir), 'workspaces', options.name);
@@ -55,7 +55,6 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     await mkdir(dir);
     await checkout(base, dir, options, store);
     if (process.getuid?.() === 0) await run('chown', ['-R', '-h', '--', `${uid}:${uid}`, dir]);
-    await chown(dir, uid, uid);
     return { dir, store, close: () => removeTree(base) };
   } catch (error) {
     await removeTree(base).catch(() => undefined);

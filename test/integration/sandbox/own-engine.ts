@@ -1,16 +1,22 @@
-/** A Docker engine that a test may kill: own data root, sockets, containerd and pid file; no bridge, no firewall rules. Needs root and dockerd. */
+/**
+ * A Docker engine that a test may kill: own data root, socket, containerd and pid file. Needs root and dockerd.
+ *
+ * It runs in a network namespace of its own. Without one, `--bridge=none` deletes the host's docker0, which is the usual engine's, and every
+ * container with a network fails from then on. (It happened.) So its tcp address is a forwarder of ours to its socket.
+ */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import { connectDocker, removeTree } from '../../../sandbox/index.ts';
 
-export const canRunEngine = process.getuid?.() === 0 && spawnSync('dockerd', ['--version']).status === 0;
+export const canRunEngine =
+  process.getuid?.() === 0 && spawnSync('unshare', ['-n', 'dockerd', '--version']).status === 0;
 
 export interface OwnEngine {
   readonly socket: string;
@@ -21,18 +27,17 @@ export interface OwnEngine {
   close(): Promise<void>;
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
-}
-
 export async function ownEngine(): Promise<OwnEngine> {
   const dir = mkdtempSync(join(tmpdir(), 'swarmline-engine-'));
   const socket = join(dir, 'docker.sock');
-  const tcp = `tcp://127.0.0.1:${await freePort()}`;
+  const forwarder = createServer((near) => {
+    const far = connect(socket);
+    near.on('error', () => far.destroy()).on('close', () => far.destroy());
+    far.on('error', () => near.destroy()).on('close', () => near.destroy());
+    near.pipe(far).pipe(near);
+  }).listen(0, '127.0.0.1');
+  await once(forwarder, 'listening');
+  const tcp = `tcp://127.0.0.1:${(forwarder.address() as AddressInfo).port}`;
   const docker = connectDocker({ DOCKER_HOST: `unix://${socket}` });
   let daemon: ChildProcess | null = null;
   const containerdFile = join(dir, 'exec/containerd/containerd.pid');
@@ -59,11 +64,9 @@ export async function ownEngine(): Promise<OwnEngine> {
       join(dir, 'pid'),
       '--host',
       `unix://${socket}`,
-      '--host',
-      tcp,
-      '--tls=false',
     ];
-    daemon = spawn('dockerd', [...args, '--bridge=none', '--iptables=false', '--ip-forward=false'], {
+    // unshare becomes dockerd, so the pid is the engine's.
+    daemon = spawn('unshare', ['-n', 'dockerd', ...args, '--bridge=none', '--iptables=false', '--ip-forward=false'], {
       stdio: ['ignore', log, log],
     });
     closeSync(log);
@@ -107,6 +110,7 @@ export async function ownEngine(): Promise<OwnEngine> {
       await kill('SIGTERM');
       await forgetContainerd();
       if (existsSync(containerdFile)) process.kill(Number(readFileSync(containerdFile, 'utf8')), 'SIGKILL'); // one that was adopted outlives its engine
+      forwarder.close();
       await removeTree(dir);
     },
   };

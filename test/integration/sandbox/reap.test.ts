@@ -80,7 +80,7 @@ describe('reaping', () => {
       expect.arrayContaining(['alive1', 'alive2']),
     );
     expect(workspaces()).toHaveLength(1);
-    if (mountsBefore > 0) expect(mounts()).toBe(mountsBefore - 1);
+    expect(mounts()).toBe(Math.max(0, mountsBefore - 1)); // none without loop devices
 
     // A stopped process is slow, not dead.
     alive.kill('SIGSTOP');

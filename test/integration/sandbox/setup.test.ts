@@ -47,7 +47,9 @@ describe('the setup cache', () => {
     const workspace = await bench.workspace(repository);
     const line = `node -p 'require("dep")'; node --input-type=module -e 'import d from "dep"; console.log(d)'; dep-tool; echo x > /node_modules/y || echo refused`;
     const outcome = await bench.run(line, workspace, { mounts, env });
-    expect(outcome.output).toMatch(/^cjs\nesm\ntool\n.*Read-only file system\nrefused\n$/s);
+    expect(outcome.output.startsWith('cjs\nesm\ntool\n')).toBe(true);
+    expect(outcome.output).toContain('Read-only file system');
+    expect(outcome.output).toContain('refused\n');
   });
 
   test('its container sees the listed files and no other, and no network unless asked', async () => {
