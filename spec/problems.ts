@@ -31,7 +31,7 @@ export function pathParts(path: string): PathPart[] {
 export function nearest(name: string, known: readonly string[]): string | null {
   if (known.length === 0) return null;
   const plain = (text: string): string => text.toLowerCase().replace(/[-_\s]/g, '');
-  const letters = (text: string): string => [...plain(text)].toSorted().join('');
+  const letters = (text: string): string => plain(text).split('').toSorted().join('');
   const exact = known.find((one) => plain(one) === plain(name)) ?? known.find((one) => letters(one) === letters(name)); // swapped letters
   if (exact !== undefined) return exact;
   const best = closest(name, known as string[]);
