@@ -6,12 +6,13 @@ import { openScratch } from '../sandbox/scratch.ts';
 import { sampleFiles } from '../spec/gate/faults.ts';
 import { anyGlob } from '../spec/globs.ts';
 import { mayWrite } from '../spec/scope.ts';
-import { agentRun, setUp } from './agent-run.ts';
+import { agentRun } from './agent-run.ts';
 import type { AttemptDeps } from './attempt-ports.ts';
 import type { AttemptActivities } from './contract.ts';
 import { gateRun } from './gate-run.ts';
 import { running } from './running.ts';
 import type { Running } from './running.ts';
+import { setUp } from './set-up.ts';
 
 /** No new fault is planted after this long. */
 const PROOF_MS = 15 * 60_000;

@@ -19,7 +19,7 @@ import type { BaselineRecord } from '../spec/gate/baseline.ts';
 import { planGate } from '../spec/gate/plan.ts';
 import type { PlannedStep } from '../spec/gate/plan.ts';
 import type { CompiledSpec, GateResult, TaskSpec } from '../spec/model.ts';
-import { setUp } from './agent-run.ts';
+import { setUp } from './set-up.ts';
 import type { AttemptDeps } from './attempt-ports.ts';
 import type { RunGateInput } from './contract.ts';
 import { BASELINE_KEY, recordGate, redBeforeSteps, saveResult } from './gate-record.ts';

@@ -32,6 +32,16 @@ describe('an agent run', () => {
     expect(at.started).toEqual(['agent agent']);
   });
 
+  test('a store that is away when the agent ends costs no finished work', async () => {
+    at = await world(FILES, { gate: GATE, tasks: [writes('t1', { 'src/b.js': '1\n' })] });
+    const { saveArtifact } = at.deps.store;
+    at.deps.store.saveArtifact = () => Promise.reject(new Error('connection refused'));
+    await expect(at.agent('t1')).rejects.toThrow('connection refused');
+    at.deps.store.saveArtifact = saveArtifact;
+    expect(okResult(await at.agent('t1')).commit).toBe(await at.hub.findAttempt('t1', 1));
+    expect(at.started).toEqual(['agent agent']);
+  });
+
   test('an agent that changes nothing has failed, unless the task may be empty', async () => {
     at = await world(FILES, { gate: GATE, tasks: [writes('t1', {}), writes('t2', {}, { mayBeEmpty: true })] });
     expect(await at.agent('t1')).toMatchObject({ ok: false, cause: 'nothing-done' });

@@ -1,0 +1,37 @@
+/** What the parts of an agent run know of their attempt. */
+import type { Engine } from '../engines/index.ts';
+import type { Scratch } from '../sandbox/scratch.ts';
+import type { AttemptKey, CompiledSpec, FailureCause, Role, TaskSpec } from '../spec/model.ts';
+
+/** Names of artifacts. */
+export const AGENT_LOG = 'agent.log';
+export const SCOPE_LOG = 'scope.log';
+
+/** Characters of a reason; a result is a payload. */
+export const WHY_CHARS = 4000;
+
+export interface Attempt {
+  readonly key: AttemptKey;
+  readonly spec: CompiledSpec;
+  readonly task: TaskSpec;
+  readonly role: Role;
+  readonly engine: Engine;
+  /** Commit that it starts from. */
+  readonly base: string;
+  readonly scratch: Scratch;
+}
+
+export interface Red {
+  readonly cause: FailureCause;
+  readonly why: string;
+  /** Every violation, for the artifact SCOPE_LOG. */
+  readonly violations?: string;
+}
+
+export type Done = { readonly commit: string; readonly base: string; readonly changed: number } | Red;
+
+/** The agent's container, from its own clock. */
+export interface AgentTimes {
+  readonly startedAtMs: number;
+  readonly ms: number;
+}
