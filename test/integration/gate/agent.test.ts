@@ -34,7 +34,7 @@ describe('an agent run', () => {
 
   test('a store that is away when the agent ends costs no finished work', async () => {
     at = await world(FILES, { gate: GATE, tasks: [writes('t1', { 'src/b.js': '1\n' })] });
-    const { saveArtifact } = at.deps.store;
+    const saveArtifact = at.deps.store.saveArtifact.bind(at.deps.store);
     at.deps.store.saveArtifact = () => Promise.reject(new Error('connection refused'));
     await expect(at.agent('t1')).rejects.toThrow('connection refused');
     at.deps.store.saveArtifact = saveArtifact;
