@@ -17,7 +17,7 @@ import { type TreeEntry, listTree, readBlobs } from '../mainline/git.ts';
 import type { Limits, Setup } from '../spec/model.ts';
 import { resolveImage } from './docker.ts';
 import { CALL_MS, engineCall } from './engine-call.ts';
-import { SetupFailed } from './faults.ts';
+import { InfrastructureFault, SetupFailed } from './faults.ts';
 import { ownedDirectory, removeTree } from './owned-directory.ts';
 import { reapDirectories } from './reap-directories.ts';
 import { setupEnvironment, setupSurroundings } from './setup-env.ts';
@@ -149,6 +149,10 @@ async function runSetup(job: Job, base: string, signal: AbortSignal): Promise<vo
   );
   await redactFile(job.log, Object.values(lent));
   signal.throwIfAborted();
+  // Image, mounts and argv are ours: an engine that cannot start this (a lost bridge, say) says nothing about the spec.
+  if (outcome.end === 'start-failed' || outcome.end === 'killed') {
+    throw new InfrastructureFault(outcome.detail ?? 'The setup container was stopped from outside.');
+  }
   if (outcome.end !== 'exited' || outcome.exitCode !== 0) {
     const how = outcome.detail ?? (outcome.end === 'exited' ? `exit code ${outcome.exitCode}` : outcome.end);
     throw new SetupFailed(
