@@ -47,7 +47,8 @@ describe('the setup cache', () => {
     const workspace = await bench.workspace(repository);
     const line = `node -p 'require("dep")'; node --input-type=module -e 'import d from "dep"; console.log(d)'; dep-tool; echo x > /node_modules/y || echo refused`;
     const outcome = await bench.run(line, workspace, { mounts, env });
-    expect(outcome.output.startsWith('cjs\nesm\ntool\n')).toBe(true);
+    // Two pipes: their order towards each other is the engine's business.
+    for (const part of ['cjs\n', 'esm\n', 'tool\n']) expect(outcome.output).toContain(part);
     expect(outcome.output).toContain('Read-only file system');
     expect(outcome.output).toContain('refused\n');
   });
