@@ -5,6 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { CALL_MS, engineCall, engineDone, statusOf } from './engine-call.ts';
 import { ImageMissing, InfrastructureFault, RequestRefused } from './faults.ts';
 import { removeContainer } from './remove.ts';
+import { opaque } from './opaque.ts';
 
 /** What the engine said, for people; never decided by. */
 export function engineSaid(error: unknown): string {
@@ -95,7 +96,7 @@ export async function waitStopped(docker: Docker, id: string, signal: AbortSigna
         method: 'POST',
         options: { condition: 'not-running' },
         isStream: true,
-        abortSignal: signal,
+        abortSignal: opaque(signal, 'signal'),
         statusCodes: { 200: true, 404: 'no such container', 500: 'server error' },
       } as never,
       (error: unknown, answer: unknown) => {

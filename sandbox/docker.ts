@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import Docker from 'dockerode';
 import { CALL_MS, engineCall, statusOf } from './engine-call.ts';
 import { EngineUnsupported, ImageMissing, SandboxSetupError } from './faults.ts';
+import { opaque } from './opaque.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -17,9 +18,13 @@ export function connectDocker(env: Environment): Docker {
   // `host: undefined` is needed: docker-modem lets process.env.DOCKER_HOST win over a given socketPath.
   const over = (options: object): Docker => new Docker({ host: undefined, ...options } as Docker.DockerOptions);
   const host = env['DOCKER_HOST'] ?? '';
-  if (host === '') return over({ socketPath: defaultSocket(env), agent: new HttpAgent({ keepAlive: false }) });
+  if (host === '')
+    return over({ socketPath: defaultSocket(env), agent: opaque(new HttpAgent({ keepAlive: false }), 'agent') });
   if (host.startsWith('unix://')) {
-    return over({ socketPath: host.slice('unix://'.length), agent: new HttpAgent({ keepAlive: false }) });
+    return over({
+      socketPath: host.slice('unix://'.length),
+      agent: opaque(new HttpAgent({ keepAlive: false }), 'agent'),
+    });
   }
   const url = URL.canParse(host) ? new URL(host) : null;
   if (url === null || !['tcp:', 'http:', 'https:'].includes(url.protocol) || url.hostname === '') {
@@ -30,7 +35,12 @@ export function connectDocker(env: Environment): Docker {
   const secure = url.protocol === 'https:' || (env['DOCKER_TLS_VERIFY'] ?? '') !== '';
   const port = Number(url.port || (secure ? 2376 : 2375));
   if (!secure) {
-    return over({ host: url.hostname, port, protocol: 'http', agent: new HttpAgent({ keepAlive: false }) });
+    return over({
+      host: url.hostname,
+      port,
+      protocol: 'http',
+      agent: opaque(new HttpAgent({ keepAlive: false }), 'agent'),
+    });
   }
   const certs = env['DOCKER_CERT_PATH'] ?? join(env['HOME'] ?? '/root', '.docker');
   const [ca, cert, key] = ['ca.pem', 'cert.pem', 'key.pem'].map((file) => readFileSync(join(certs, file)));
@@ -41,7 +51,7 @@ export function connectDocker(env: Environment): Docker {
     ca,
     cert,
     key,
-    agent: new HttpsAgent({ keepAlive: false }),
+    agent: opaque(new HttpsAgent({ keepAlive: false }), 'agent'),
   });
 }
 

@@ -6,6 +6,7 @@
  * 2. An answer of the engine (a status code) and no answer at all are told apart by the code, never by a text.
  */
 import { InfrastructureFault } from './faults.ts';
+import { opaque } from './opaque.ts';
 
 /** Milliseconds. create and start get long ones: at 2 × cores of them at once a start took 6 s (research: throughput table). */
 export const CALL_MS = { quick: 10_000, create: 60_000, start: 120_000, remove: 20_000, pull: 900_000 } as const;
@@ -31,7 +32,7 @@ export async function engineCall<T>(
     }, timeoutMs);
   });
   try {
-    const answer = call(abort.signal);
+    const answer = call(opaque(abort.signal, 'signal'));
     answer.catch(() => undefined); // it may reject long after the timeout won
     return await Promise.race([answer, late]);
   } catch (error) {
