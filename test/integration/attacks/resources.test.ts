@@ -127,7 +127,7 @@ describe('a command that takes all it can get', () => {
   });
 
   test('binary output is kept byte for byte, and both streams arrive', async () => {
-    const line = `node -e 'process.stdout.write(Buffer.from(Array.from({ length: 256 }, (_, i) => i)), () => process.stderr.write("\\0err"))'`;
+    const line = `node -e 'process.stdout.write(Buffer.from(Array.from({ length: 256 }, (_, i) => i)), () => setTimeout(() => process.stderr.write("\\0err"), 500))'`; // two pipes have no order of their own
     const request = bench.request(['sh', '-c', line]);
     expect(await bench.sandbox.runStep(request)).toMatchObject({ exitCode: 0, outputBytes: 260, truncated: false });
     const bytes = readFileSync(request.outputFile);

@@ -56,11 +56,11 @@ describe('the setup cache', () => {
   test('its container sees the listed files and no other, and no network unless asked', async () => {
     const { mounts, env } = await ensure(
       setupOf(
-        'mkdir node_modules && find . -type f | sort > node_modules/seen && ls /sys/class/net > node_modules/net',
+        'find . -type f > /tmp/seen && mkdir node_modules && cp /tmp/seen node_modules && ls /sys/class/net > node_modules/net',
       ),
     );
     const outcome = await bench.run('cat /node_modules/seen /node_modules/net', null, { mounts, env });
-    expect(outcome.output).toBe('./node_modules/seen\n./package.json\nlo\n');
+    expect(outcome.output).toBe('./package.json\nlo\n');
   });
 
   test('many attempts at once run it once, and a later one not at all', async () => {
