@@ -117,7 +117,7 @@ function digest(template) {
   const hash = createHash('sha256')
     .update(PACKAGE.integrity)
     .update(readFileSync(new URL(import.meta.url)));
-  for (const path of readdirSync(template, { recursive: true }).map(String).sort()) {
+  for (const path of readdirSync(template, { recursive: true }).map(String).toSorted()) {
     if (statSync(`${template}/${path}`).isFile()) hash.update(`${path}\0`).update(readFileSync(`${template}/${path}`));
   }
   return hash.digest('hex');
