@@ -15,6 +15,7 @@ import type { Hub } from '../mainline/hub.ts';
 import type { CredentialEnv } from '../mainline/remote.ts';
 import type { CompiledSpec, PlanTask, Problem, TaskSpec } from '../spec/model.ts';
 import { idProblem } from '../spec/names.ts';
+import { presetTestPaths } from '../spec/preset-tests.ts';
 import { isFinal } from '../spec/task-state.ts';
 import { validateSpec } from '../spec/validate.ts';
 import {
@@ -64,7 +65,7 @@ export function createAdmissionActivities(
     const { base } = await hub.heads();
     const files = await listFiles(hub.dir, base);
     const contents = new Map<string, string>();
-    for (const path of pathsOfTests(raw)) {
+    for (const path of presetTestPaths(raw, files)) {
       const content = await readFileAt(hub.dir, base, path);
       if (content !== null) contents.set(path, content.toString('utf8'));
     }
@@ -150,7 +151,7 @@ export function createAdmissionActivities(
       { ...given, dependsOn: without(given['dependsOn'] ?? []) },
     ];
     const hub = await deps.hub(run);
-    const { fanOut: _, ...rest } = header;
+    const rest = headerOf(header);
     const { spec, problems } = validateSpec({ ...rest, tasks }, await filesOf(hub, tasks));
     const place = `tasks[${tasks.length - 1}]`;
     const own = problems.map((problem) => ({ ...problem, path: problem.path.replace(place, 'task') }));
@@ -196,21 +197,11 @@ function repositoryOf(raw: unknown): CompiledSpec | null {
   return validateSpec(minimal, { files: null }).spec;
 }
 
-/** Every path that some `tests` of the raw spec names instead of giving content. */
-function pathsOfTests(raw: unknown): Set<string> {
-  const paths = new Set<string>();
-  const visit = (value: unknown, inTests: boolean): void => {
-    if (typeof value === 'string') {
-      if (inTests) paths.add(value);
-    } else if (Array.isArray(value)) {
-      for (const item of value) visit(item, false);
-    } else if (typeof value === 'object' && value !== null) {
-      for (const [name, item] of Object.entries(value))
-        visit(item, inTests ? typeof item === 'string' : name === 'tests');
-    }
-  };
-  visit(raw, false);
-  return paths;
+/** A spec's fields apart from its tasks and what names tasks: those that are final are not in the list that is checked. */
+function headerOf(raw: Record<string, unknown>): Record<string, unknown> {
+  const { fanOut: _fanOut, policy, ...rest } = raw;
+  const { scaffold: _scaffold, breaks: _breaks, ...others } = (policy ?? {}) as Record<string, unknown>;
+  return { ...rest, policy: others };
 }
 
 const idOf = (raw: unknown): string =>

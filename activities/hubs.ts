@@ -12,8 +12,8 @@ import type { HeldLock, Pool } from '../store/index.ts';
 
 export interface Hubs {
   /** Throws a retryable failure while another process holds the hub. */
-  open(run: string): Promise<Hub>;
-  close(): Promise<void>;
+  readonly open: (run: string) => Promise<Hub>;
+  readonly close: () => Promise<void>;
 }
 
 export function createHubs(pool: Pool, root: string): Hubs {

@@ -67,8 +67,8 @@ export function createMainlineActivities(deps: AdmissionDeps): MainlineActivitie
 
       async advanceMain({ run, to, wave }) {
         const hub = await deps.hub(run);
-        const landed = entriesUpTo((await hub.line()).entries, to);
         const { n } = await hub.advanceMain(to);
+        const landed = await hub.landed(to); // not the line above main: on a repetition main has moved already
         await recordMerges(
           db,
           run,

@@ -8,10 +8,10 @@ import type { RecordActivities } from './contract.ts';
 export interface RecordDeps {
   readonly db: Db;
   /** Runs a command or calls a webhook; throws what Temporal should retry. */
-  notify(
+  readonly notify: (
     spec: { readonly run: readonly string[] | null; readonly webhook: string | null },
     message: NotifyMessage,
-  ): Promise<void>;
+  ) => Promise<void>;
 }
 export interface NotifyMessage {
   readonly run: string;

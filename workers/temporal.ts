@@ -2,7 +2,7 @@
 import { NativeConnection, Runtime } from '@temporalio/worker';
 import type { NativeConnectionOptions } from '@temporalio/worker';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { temporal } from '@temporalio/proto';
+import proto from '@temporalio/proto';
 import { SEARCH_ATTRIBUTES } from '../workflows/attributes.ts';
 import type { Logger } from 'pino';
 
@@ -47,7 +47,7 @@ export async function connectTemporal(log: Logger): Promise<TemporalConnection> 
 /** Registers our search attributes when they are absent. Safe with several workers at once. */
 export async function registerSearchAttributes({ connection, namespace }: TemporalConnection): Promise<void> {
   const { operatorService } = connection;
-  const types = temporal.api.enums.v1.IndexedValueType;
+  const types = proto.temporal.api.enums.v1.IndexedValueType;
   const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
   const missing = SEARCH_ATTRIBUTES.filter(({ name }) => !(name in (customAttributes ?? {})));
   if (missing.length === 0) return;

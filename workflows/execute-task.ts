@@ -7,6 +7,7 @@
  * 3. It holds a slot only while an agent or a gate runs: the wave grants it, this workflow gives it back.
  */
 import {
+  ActivityFailure,
   CancellationScope,
   condition,
   getExternalWorkflowHandle,
@@ -18,6 +19,7 @@ import {
 } from '@temporalio/workflow';
 import type { TaskStart } from '../activities/contract.ts';
 import { consequenceOf, mayRetry } from '../spec/causes.ts';
+import { describeRed } from '../spec/gate/describe.ts';
 import type { FailureCause, Policy } from '../spec/model.ts';
 import { stateKey } from './attributes.ts';
 import type { MainlineAnswer, MergeOrder, TaskReport } from './protocol.ts';
@@ -39,6 +41,8 @@ export interface ExecuteTaskInput {
   /** Wave workflow that grants slots. */
   readonly wave: string;
 }
+
+const MAINLINE_CAUSES: ReadonlySet<FailureCause> = new Set(['conflict', 'refused', 'ejected']);
 
 type Verdict =
   | { readonly ok: true; readonly commit: string }
@@ -107,7 +111,14 @@ export async function executeTask(input: ExecuteTaskInput): Promise<TaskReport> 
     );
     if (gate.outcome === 'conflict')
       return { ok: false, cause: 'conflict', why: `It conflicts in ${gate.paths.join(', ')}` };
-    if (gate.outcome === 'red') return { ok: false, cause: gate.cause, why: `Step ${gate.step} is red` };
+    if (gate.outcome === 'red') {
+      const step = gate.steps.find(({ step: name }) => name === gate.step);
+      return {
+        ok: false,
+        cause: gate.cause,
+        why: step === undefined ? `Step ${gate.step} is red` : describeRed(step, gate.cause),
+      };
+    }
     return merge(work);
   };
 
@@ -167,13 +178,17 @@ export async function executeTask(input: ExecuteTaskInput): Promise<TaskReport> 
       const { isEjection, says, startFrom: from } = consequenceOf(verdict.cause);
       startFrom = from;
       if (isEjection) ejections += 1;
-      await recordActivities.endAttempt({
-        run,
-        task: task.id,
-        attempt: kept !== null && resubmit !== null ? kept.attempt : made,
-        outcome: verdict.cause,
-        why: verdict.why,
-      });
+      // Agent and gate reds were recorded where they happened; what the mainline said is known here only.
+      if (MAINLINE_CAUSES.has(verdict.cause)) {
+        const ended = resubmit !== null && kept !== null ? kept.attempt : made;
+        await recordActivities.endAttempt({
+          run,
+          task: task.id,
+          attempt: ended,
+          outcome: verdict.cause,
+          why: verdict.why,
+        });
+      }
       const tried = made - task.firstAttempt + 1;
       if (resubmit === null && !mayRetry(policy, tried, ejections)) {
         show('blocked', `Blocked: ${says}. ${verdict.why}`);
@@ -182,7 +197,13 @@ export async function executeTask(input: ExecuteTaskInput): Promise<TaskReport> 
     }
   } catch (error) {
     if (error instanceof DependencyEjected) return report('pending', error.why);
-    if (!isCancellation(error)) throw error;
+    if (!isCancellation(error)) {
+      // A person's mistake (an image that is not there, a set-up that fails): blocked with what it said, for a person to mend and retry.
+      if (!(error instanceof ActivityFailure)) throw error;
+      const why = error.cause?.message ?? error.message;
+      show('blocked', `Blocked: ${why}`);
+      return report('blocked', why);
+    }
     await CancellationScope.nonCancellable(async () => {
       if (requested) await mainline.signal(withdrawTask, { task: task.id }).catch(() => undefined); // it may have ended with the run
       show('cancelled', 'Cancelled');

@@ -17,7 +17,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { entriesAfter, entriesUpTo } from '../spec/line.ts';
-import type { Line, LineEntry, PlanTask, Policy } from '../spec/model.ts';
+import type { Line, LineEntry, MergeRequest, PlanTask, Policy } from '../spec/model.ts';
 import { ejectCulprit, findCulprit, judge } from './judge.ts';
 import type { Ejection } from './judge.ts';
 import type { IntegrationResult, MainlineAnswer, MainlineReport, MergeOrder } from './protocol.ts';
@@ -116,7 +116,7 @@ export async function mainline(input: MainlineInput): Promise<void> {
       for (const order of batch) open.set(order.id, order);
       const merged = await mainlineActivities.mergeRequests.executeWithOptions(
         { summary: `merge ${batch.map(({ id }) => id).join(', ')}`.slice(0, 200) },
-        [{ run, requests: batch.map(({ replyTo: _, ...request }) => request) }],
+        [{ run, requests: batch.map(withoutReply) }],
       );
       line = merged.line;
       merging = false;
@@ -287,6 +287,17 @@ export async function mainline(input: MainlineInput): Promise<void> {
     });
   }
 }
+
+const withoutReply = ({ id, task, attempt, commit, base, engine, model, atMs }: MergeOrder): MergeRequest => ({
+  id,
+  task,
+  attempt,
+  commit,
+  base,
+  engine,
+  model,
+  atMs,
+});
 
 const entryOf = (order: MergeOrder, state: 'queued' | 'merged', waitsFor: string): protocol.QueueEntry => ({
   request: order.id,

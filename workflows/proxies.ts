@@ -15,6 +15,7 @@ const backoff = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval:
 /** Hub operations: short, exactly once by request id. A first clone of a large origin may take long, hence the heartbeat. */
 export const mainlineActivities = proxyActivities<MainlineActivities>({
   taskQueue: 'swarmline-mainline',
+  summary: 'hub',
   startToCloseTimeout: '30m',
   heartbeatTimeout: '20s',
   retry: backoff,
@@ -23,6 +24,7 @@ export const mainlineActivities = proxyActivities<MainlineActivities>({
 /** Containers: their own deadlines bound them (and stop while paused), the heartbeat tells that the host lives. */
 export const attemptActivities = proxyActivities<AttemptActivities>({
   taskQueue: 'swarmline-sandbox',
+  summary: 'sandbox',
   startToCloseTimeout: '7 days',
   heartbeatTimeout: '10s',
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
@@ -38,6 +40,7 @@ export const PRIORITY = {
 
 export const recordActivities = proxyActivities<RecordActivities>({
   taskQueue: 'swarmline',
+  summary: 'store',
   startToCloseTimeout: '1m',
   retry: backoff,
 });
@@ -46,6 +49,7 @@ export const recordActivities = proxyActivities<RecordActivities>({
 export const hostActivities = (host: string) =>
   proxyActivities<HostActivities>({
     taskQueue: `swarmline-sandbox@${host}`,
+    summary: `host ${host}`,
     scheduleToCloseTimeout: '20s',
     startToCloseTimeout: '15s',
     retry: { ...backoff, maximumAttempts: 3 },

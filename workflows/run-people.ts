@@ -51,7 +51,7 @@ export function handlePeople(run: string, current: () => RunContext | null): voi
             refuse(`${task} does not wait for an approval; it is ${record(task).state}`);
         } else if (admitted().awaiting?.what !== what) {
           refuse(
-            `Nothing waits for approval of "${what}"${admitted().awaiting === null ? '' : `; waiting: ${admitted().awaiting.what}`}`,
+            `Nothing waits for approval of "${what}"${admitted().awaiting === null ? '' : `; waiting: ${admitted().awaiting?.what}`}`,
           );
         }
       },
