@@ -35,41 +35,27 @@ function say(ok, what, note = '') {
 function inBox(checkout, argv, input = '') {
   const started = Date.now();
   const path = process.env.PATH;
-  const box =
+  const [[program, ...rest], at] =
     options.docker === undefined
       ? [argv, { cwd: checkout, env: { ...process.env, CI: '1', PATH: `${top}/node_modules/.bin:${path}` } }]
       : [['docker', ...dockerArguments(checkout), options.docker, ...argv], {}];
-  const [[program, ...rest], at] = box;
   const done = spawnSync(program, rest, { ...at, input, encoding: 'utf8', maxBuffer: 2 ** 28 });
   return { code: done.status, log: `${done.stdout}${done.stderr}`, seconds: (Date.now() - started) / 1000 };
 }
 
 function dockerArguments(checkout) {
   execFileSync('chown', ['-R', USER, checkout]);
-  const flags = 'run --rm -i --init --network none --read-only --cap-drop ALL --security-opt no-new-privileges'.split(
-    ' ',
-  );
+  const flags = `run --rm -i --init --network none --read-only --cap-drop ALL --security-opt no-new-privileges
+    --user ${USER} --cpus 1 --memory 2g --memory-swap 2g --pids-limit 512 --workdir /workspace
+    --tmpfs /tmp:rw,exec,nosuid,nodev,size=512m,mode=1777
+    --tmpfs /home/agent:rw,exec,nosuid,nodev,size=256m,uid=10001,gid=10001,mode=0700
+    --env HOME=/home/agent --env CI=1 --env LANG=C.UTF-8 --env PATH=/node_modules/.bin:/usr/local/bin:/usr/bin:/bin`;
   return [
-    ...flags,
-    ...[
-      '--user',
-      USER,
-      '--cpus',
-      '1',
-      '--memory',
-      '2g',
-      '--memory-swap',
-      '2g',
-      '--pids-limit',
-      '512',
-      '-w',
-      '/workspace',
-    ],
-    ...['--tmpfs', '/tmp:rw,exec,nosuid,nodev,size=512m,mode=1777'],
-    ...['--tmpfs', '/home/agent:rw,exec,nosuid,nodev,size=256m,uid=10001,gid=10001,mode=0700'],
-    ...['-v', `${checkout}:/workspace`, '-v', `${top}/node_modules:/node_modules:ro`],
-    ...['-e', 'HOME=/home/agent', '-e', 'CI=1', '-e', 'LANG=C.UTF-8'],
-    ...['-e', 'PATH=/node_modules/.bin:/usr/local/bin:/usr/bin:/bin'],
+    ...flags.split(/\s+/),
+    '--volume',
+    `${checkout}:/workspace`,
+    '--volume',
+    `${top}/node_modules:/node_modules:ro`,
   ];
 }
 
@@ -273,9 +259,9 @@ try {
   const guard = expectWork('locale-guard', verified, 'green');
   const rename = expectWork('rename-lookup', verified, 'green');
   const audit = expectWork('locale-audit', verified, 'green');
-  for (const [first, second, id] of [
-    [rename, audit, 'locale-audit'],
-    [audit, rename, 'rename-lookup'],
+  for (const { first, second, id } of [
+    { first: rename, second: audit, id: 'locale-audit' },
+    { first: audit, second: rename, id: 'rename-lookup' },
   ]) {
     const both = gate(full, 'mainline', merge(verified, [first.commit, second.commit]), [
       ...first.changed,

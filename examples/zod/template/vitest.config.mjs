@@ -24,7 +24,7 @@ const tests = readdirSync(`${root}src`, { recursive: true })
 
 /** The first that fits a file has it. */
 const PROJECTS = [
-  ['locales', (path) => /^src\/v4\/core\/tests\/locale/.test(path)],
+  ['locales', (path) => path.startsWith('src/v4/core/tests/locale')],
   ['core', (path) => path.startsWith('src/v4/core/')],
   ['isolated', (path) => STATEFUL.test(readFileSync(root + path, 'utf8'))],
   ['shared', () => true],
