@@ -93,6 +93,13 @@ async function runDemo({ full, yes }: { full: boolean; yes: boolean }): Promise<
   await run([(await findTemporal(settings)) ?? 'temporal', ...start]);
   const page = uiLink(at, demonstration.id, settings.ports);
   if (page !== null) process.stdout.write(`Watch it in the Temporal UI: ${page}\n`);
+  process.once('SIGINT', () => {
+    const { id } = demonstration;
+    process.stdout.write(
+      `\nThe run goes on. To follow it: ./swarmline watch ${id}   To stop it: ./swarmline cancel ${id}\n`,
+    );
+    process.exit(130);
+  });
   try {
     await withContext((context) => watch(context, demonstration.id, { json: false }));
   } finally {
