@@ -1,9 +1,12 @@
 /** What workflows write to the store and tell people: short, idempotent, on the orchestrator's own queue. */
 import {
-  addLogEntry, endAttempt, finishRun, hostsOfRun, loadSpec, runningAttempts, setPaused, setRunPhase, setTaskStates,
+  addLogEntry, endAttempt, finishRun, hostsOfRun, loadSpec, runningAttempts, saveArtifact, setPaused, setRunPhase, setTaskStates,
 } from '../store/index.ts'; // prettier-ignore
 import type { Db } from '../store/index.ts';
 import type { RecordActivities } from './contract.ts';
+
+/** Artifact of an attempt that the mainline did not take: conflict, refusal, or the red that it caused. */
+export const MAINLINE_LOG = 'mainline.log';
 
 export interface RecordDeps {
   readonly db: Db;
@@ -40,7 +43,11 @@ export function createRecordActivities({ db, notify }: RecordDeps): RecordActivi
       );
     },
     finishRun: ({ run, report }) => finishRun(db, run, report.outcome, report),
-    endAttempt: ({ run, task, attempt, outcome, why }) => endAttempt(db, { run, task, attempt }, { outcome, why }),
+    async endAttempt({ run, task, attempt, outcome, why }) {
+      // What the mainline said is the log that the next attempt is given.
+      await saveArtifact(db, { run, task, attempt, name: MAINLINE_LOG }, why);
+      await endAttempt(db, { run, task, attempt }, { outcome, why, failureArtifact: MAINLINE_LOG });
+    },
     hostsOfRun: ({ run }) => hostsOfRun(db, run),
     attemptsRunning: async ({ run }) =>
       (await runningAttempts(db, run)).filter(({ phase }) => phase === 'agent' || phase === 'gate').length,

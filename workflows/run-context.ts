@@ -33,11 +33,15 @@ export class RunContext {
   wave = 0;
   parts = 0;
   greenPoints = 0;
+  /** Tasks that landed, each landing counted. */
+  landings = 0;
   main: string;
   paused = false;
   /** Raised by every signal and update; the main loop looks again. */
   stirred = false;
   delivered: string | null = null;
+  /** Why the run cannot go on: its mainline workflow failed. */
+  broken: string | null = null;
   /** Notifications sent already, by key. */
   readonly told = new Set<string>();
   #recorded = '';

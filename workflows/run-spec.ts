@@ -17,6 +17,7 @@ import {
   ParentClosePolicy,
   setHandler,
   startChild,
+  upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ExternalWorkflowHandle } from '@temporalio/workflow';
@@ -45,6 +46,7 @@ export interface CarriedRun {
 
 export async function runSpec(raw: unknown, carried: CarriedRun | null = null): Promise<RunReport> {
   const { workflowId: run } = workflowInfo();
+  upsertSearchAttributes(attributesOf({ run, kind: 'run', state: carried === null ? 'validate' : 'waves' }));
   let current: RunContext | null = null;
   handlePeople(run, () => current);
   const context = carried === null ? await begin(run, raw) : resumeCarried(run, carried);
@@ -52,6 +54,7 @@ export async function runSpec(raw: unknown, carried: CarriedRun | null = null): 
   try {
     setHandler(protocol.waveReport, ({ wave, part, tasks, closed }) => {
       for (const report of tasks) context.state.report(report, Date.now());
+      context.landings += tasks.filter(({ state }) => state === 'passed').length;
       if (closed) context.openParts.delete(protocol.waveId(run, wave, part));
       context.stirred = true;
     });
@@ -97,13 +100,19 @@ async function prepare(context: RunContext): Promise<void> {
   const { run, admitted, state } = context;
   const { policy, base } = admitted;
   await context.enter('prepare');
-  await startChild(mainline, {
+  const line = await startChild(mainline, {
     workflowId: protocol.mainlineId(run),
     args: [{ run, plan: state.plan, policy, scaffold: admitted.scaffold, carried: null }],
     parentClosePolicy: ParentClosePolicy.ABANDON, // survives when the run continues as new; the run closes it
     staticSummary: 'mainline',
     staticDetails: 'The merge queue: orders, merges, verifies, integrates',
     typedSearchAttributes: attributesOf({ run, kind: 'mainline', state: 'open' }),
+  });
+  // It ends when the run does. Should it fail (a bug of ours), the run says so instead of waiting for ever.
+  line.result().catch((error: unknown) => {
+    if (!isCancellation(error))
+      context.broken = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
+    context.stirred = true;
   });
   if (!admitted.emptyRepository) {
     const baseline = await attemptActivities.runGate.executeWithOptions(
@@ -160,6 +169,7 @@ function applyMainline(context: RunContext, report: protocol.MainlineReport): vo
   const { state } = context;
   state.rolledBack(report.rolledBack, now);
   state.landedAgain(report.landedAgain, now);
+  context.landings += report.landedAgain.length;
   for (const { entry, culprit, why } of report.ejected) state.ejected(entry, culprit, why, now);
   if (report.integration !== null) {
     context.integrations.push(report.integration);

@@ -1,5 +1,6 @@
 /** The two schedules: wave after wave with an integration point between, or each task as soon as its dependencies have landed. */
 import {
+  ApplicationFailure,
   condition,
   getExternalWorkflowHandle,
   ParentClosePolicy,
@@ -55,7 +56,8 @@ const openOf = (context: RunContext, n: number): number =>
 /** Integration point n: the wave gate on `verified`. Resolves with what came of it. */
 async function integrationPoint(context: RunContext, n: number): Promise<IntegrationResult> {
   await getExternalWorkflowHandle(mainlineId(context.run)).signal(integrate, { wave: n });
-  await condition(() => context.integrations.some(({ wave }) => wave === n));
+  await condition(() => context.broken !== null || context.integrations.some(({ wave }) => wave === n));
+  failWhenBroken(context);
   const index = context.integrations.findIndex(({ wave }) => wave === n);
   const [result] = context.integrations.splice(index, 1);
   await announce(context, n, result!);
@@ -82,10 +84,16 @@ async function tellBlocked(context: RunContext): Promise<void> {
   }
 }
 
+function failWhenBroken({ broken }: RunContext): void {
+  if (broken !== null)
+    throw ApplicationFailure.nonRetryable(`The mainline of the run failed: ${broken}`, 'MainlineFailed');
+}
+
 /** Waits until something happened, records it, tells whom it concerns. */
 async function nextChange(context: RunContext): Promise<void> {
   await condition(() => context.stirred);
   context.stirred = false;
+  failWhenBroken(context);
   await context.record();
   await tellBlocked(context);
 }
@@ -120,43 +128,44 @@ export async function runWaves(context: RunContext): Promise<ScheduleEnd> {
 
 export async function runFrontier(context: RunContext): Promise<ScheduleEnd> {
   const { state } = context;
-  let integrated = 0;
-  let inFlight: number | null = null;
+  /** Landings that the last integration point covered; it is asked for again only when there are more. */
+  let covered = 0;
+  /** Layers integrated so far. */
+  let layersDone = 0;
+  let integrating = false;
   for (;;) {
     const layers = layersOf(state.plan);
-    const layerOf = new Map(layers.flatMap((ids, layer) => ids.map((id) => [id, layer + 1] as const)));
-    if (!context.paused) {
-      const byLayer = new Map<number, PlanTask[]>();
-      for (const task of state.startable(false)) {
-        const layer = layerOf.get(task.id) ?? 1;
-        byLayer.set(layer, [...(byLayer.get(layer) ?? []), task]);
-      }
-      for (const [layer, tasks] of byLayer) {
-        context.wave = Math.max(context.wave, layer);
-        await startParts(context, layer, tasks);
-      }
-    }
+    if (!context.paused) await startByLayer(context, layers);
     for (const result of context.integrations.splice(0)) {
       await announce(context, result.wave, result);
-      inFlight = null;
+      integrating = false;
     }
-    // A wave's worth: every task up to that layer has closed. Nothing waits for it.
-    const worth =
-      layers.findLastIndex((_, layer) =>
-        layers
-          .slice(0, layer + 1)
-          .flat()
-          .every((id) => isClosed(state.get(id)!.state)),
-      ) + 1;
     const idle = context.openParts.size === 0 && state.startable(false).length === 0;
-    const changed = state.all((record) => record.state === 'passed').length !== integrated;
-    if (inFlight === null && changed && (worth > 0 || idle) && worth >= (idle ? 0 : 1)) {
-      integrated = state.all((record) => record.state === 'passed').length;
-      inFlight = Math.max(1, worth);
-      await getExternalWorkflowHandle(mainlineId(context.run)).signal(integrate, { wave: inFlight });
+    if (!integrating && context.landings > covered && (idle || closedLayers(context, layers) > layersDone)) {
+      layersDone = closedLayers(context, layers);
+      covered = context.landings;
+      integrating = true;
+      await getExternalWorkflowHandle(mainlineId(context.run)).signal(integrate, { wave: Math.max(1, layersDone) });
     }
-    if (idle && inFlight === null && !context.paused && state.isDone()) return 'done';
+    if (idle && !integrating && !context.paused && state.isDone()) return 'done';
     await nextChange(context);
-    if (historyIsLong() && inFlight === null) return 'renew';
+    if (historyIsLong() && !integrating) return 'renew';
   }
+}
+
+/** Whatever may start starts, counted to the wave in which it would be if nothing ever failed. */
+async function startByLayer(context: RunContext, layers: readonly string[][]): Promise<void> {
+  const startable = context.state.startable(false);
+  for (const [layer, ids] of layers.entries()) {
+    const tasks = startable.filter(({ id }) => ids.includes(id));
+    if (tasks.length === 0) continue;
+    context.wave = Math.max(context.wave, layer + 1);
+    await startParts(context, layer + 1, tasks);
+  }
+}
+
+/** A wave's worth has landed when every task up to a layer has closed: the number of such layers. */
+function closedLayers({ state }: RunContext, layers: readonly string[][]): number {
+  const open = layers.findIndex((ids) => ids.some((id) => !isClosed(state.get(id)?.state ?? 'pending')));
+  return open === -1 ? layers.length : open;
 }
