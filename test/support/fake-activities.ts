@@ -89,14 +89,12 @@ export class FakeWorld {
   }
   #read(): Line {
     const { main, verified, requests } = this.#line;
-    const entries = requests
-      .slice(main)
-      .map(({ id, task, attempt }, offset): LineEntry => ({
-        commit: this.#head(main + offset + 1),
-        request: id,
-        task,
-        attempt,
-      }));
+    const entries = requests.slice(main).map(({ id, task, attempt }, offset): LineEntry => ({
+      commit: this.#head(main + offset + 1),
+      request: id,
+      task,
+      attempt,
+    }));
     return {
       main: this.#head(main),
       verified: this.#head(verified),

@@ -1,5 +1,4 @@
 /** A real Temporal server with workers whose activities are a FakeWorld. One server for a test file, fresh queues are not needed: ids differ. */
-import { readFileSync } from 'node:fs';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { bundleWorkflowCode, Runtime, Worker } from '@temporalio/worker';
 import type { WorkflowBundle } from '@temporalio/worker';
@@ -17,12 +16,14 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-export async function openStage(): Promise<Stage> {
+/** @param limits further dynamic configuration of the server, e.g. a history length at which it suggests to continue as new. */
+export async function openStage(limits: readonly string[] = []): Promise<Stage> {
   Runtime.install({ logger: quiet });
   const dynamic = [
     'system.enableActivityEagerExecution=true',
     'frontend.activityAPIsEnabled=true',
     'matching.useNewMatcher=true',
+    ...limits,
   ];
   const [env, bundle] = await Promise.all([
     TestWorkflowEnvironment.createLocal({
@@ -75,6 +76,3 @@ export async function until(what: string, test: () => boolean | Promise<boolean>
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
-
-export const historyFile = (name: string): string =>
-  readFileSync(new URL(`../replay/histories/${name}.json`, import.meta.url), 'utf8');
