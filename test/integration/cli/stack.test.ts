@@ -1,12 +1,12 @@
 /** The whole system on this machine, started and stopped by the real command, on a state folder and ports of its own. */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { realpath, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { run } from '../../../cli/setup/exec.ts';
+import { run, which } from '../../../cli/setup/exec.ts';
 import { pidFile } from '../../../cli/setup/places.ts';
 import { portAnswers } from '../../../cli/setup/ports.ts';
 import { databaseFault, databaseUrl } from '../../../cli/setup/postgres.ts';
@@ -165,8 +165,22 @@ describe('a Docker engine that is not there', () => {
     SWARMLINE_DOCKER_DATA: join(folder, 'data'),
     SWARMLINE_DOCKER_EXEC: join(folder, 'exec'),
     SWARMLINE_DOCKER_PIDFILE: join(folder, 'docker.pid'),
-    // Bridge and packet filter belong to the engine that this machine has already.
     SWARMLINE_DOCKER_OPTIONS: '--bridge=none --iptables=false --ip-forward=false',
+  });
+
+  /**
+   * A `dockerd` that runs the real one in a network namespace of its own: bridge and packet filter belong to the engine that
+   * this machine has already, and `--bridge=none` alone would delete its docker0.
+   */
+  const usualPath = process.env['PATH'];
+  beforeAll(async () => {
+    const real = (await which('dockerd', { PATH: `${usualPath}:/usr/sbin` })) ?? 'dockerd';
+    mkdirSync(join(state, 'bin'));
+    writeFileSync(join(state, 'bin/dockerd'), `#!/bin/sh\nexec unshare -n ${real} "$@"\n`, { mode: 0o755 });
+    process.env['PATH'] = `${join(state, 'bin')}:${usualPath}`;
+  });
+  afterAll(() => {
+    process.env['PATH'] = usualPath;
   });
 
   test('is offered, not started, without leave: exit 3 with the exact command', async () => {
@@ -176,7 +190,8 @@ describe('a Docker engine that is not there', () => {
     expect(err).toContain(`--host unix://${join(state, 'engine/docker.sock')}`);
   }, 60_000);
 
-  test('is started with leave, and again after it was killed, in spite of the pid file that stays', async () => {
+  // Only root can start one.
+  (process.getuid?.() === 0 ? test : test.skip)('is started with leave, and again after it was killed, in spite of the pid file that stays', async () => {
     const folder = join(state, 'engine');
     const { ensureDocker } = await import('../../../cli/setup/docker.ts');
     const { createProgress } = await import('../../../cli/progress.ts');
