@@ -10,7 +10,7 @@ const FILE = 'src/v4/core/locale-audit.ts';
 const KIT = 'src/v4/core/locale.ts';
 const USUAL = 'getSizing';
 
-const { lastFailure } = readTask();
+const { lastFailure } = await readTask();
 const said = failureText(lastFailure);
 const gone =
   diagnostics(said).some((one) => one.file === FILE && one.message.includes(`'${USUAL}'`)) ||

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { failureText, readTask, write } from './lib/task.mjs';
 
 const INDEX = 'src/v4/locales/index.ts';
-const { lastFailure } = readTask();
+const { lastFailure } = await readTask();
 const refused = lastFailure?.cause === 'scope' ? failureText(lastFailure) : '';
 
 const index = readFileSync(INDEX, 'utf8');

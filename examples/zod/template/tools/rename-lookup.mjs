@@ -12,7 +12,7 @@ const NEW = 'wordsFor';
 const KIT = 'src/v4/core/locale.ts';
 const LOCALES = 'src/v4/locales';
 
-const { lastFailure } = readTask();
+const { lastFailure } = await readTask();
 const users = readdirSync(LOCALES)
   .filter((name) => name.endsWith('.ts') && name !== 'index.ts')
   .map((name) => `${LOCALES}/${name}`);

@@ -11,7 +11,7 @@ import { migrate } from './lib/migrate.mjs';
 import { diagnostics, failedTests, failureText, giveUp, lintFindings, readTask, write } from './lib/task.mjs';
 
 const file = process.argv[2] ?? giveUp('Usage: use-locale-kit.mjs FILE');
-const { lastFailure } = readTask();
+const { lastFailure } = await readTask();
 const said = failureText(lastFailure);
 
 /** A value that does not fit a type, a property that is not there: what the wrong type of a table leads to. */

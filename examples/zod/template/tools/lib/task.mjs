@@ -2,9 +2,10 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** @returns {{task: object | null, lastFailure: null | {cause: string, why: string, log: string}}} */
-export function readTask() {
-  const text = process.stdin.isTTY ? '' : readFileSync(0, 'utf8');
+/** @returns {Promise<{task: object | null, lastFailure: null | {cause: string, why: string, log: string}}>} */
+export async function readTask() {
+  let text = '';
+  if (!process.stdin.isTTY) for await (const chunk of process.stdin.setEncoding('utf8')) text += chunk;
   return text.trim() === '' ? { task: null, lastFailure: null } : JSON.parse(text);
 }
 
