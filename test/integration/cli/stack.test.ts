@@ -191,34 +191,38 @@ describe('a Docker engine that is not there', () => {
   }, 60_000);
 
   // Only root can start one.
-  (process.getuid?.() === 0 ? test : test.skip)('is started with leave, and again after it was killed, in spite of the pid file that stays', async () => {
-    const folder = join(state, 'engine');
-    const { ensureDocker } = await import('../../../cli/setup/docker.ts');
-    const { createProgress } = await import('../../../cli/progress.ts');
-    const own = loadSettings({ ...env, ...engine(folder), DOCKER_HOST: '' });
-    const options = { progress: createProgress({ write: () => true }) };
-    try {
-      const first = await ensureDocker(own, { ...options, yes: true });
-      expect(first.how).toBe('started');
-      expect((await first.docker.info()).DockerRootDir).toBe(join(folder, 'data'));
-      expect((await ensureDocker(own, { ...options, yes: false })).how).toBe('already running');
-      process.kill(await pidOf('dockerd'), 'SIGKILL');
-      expect(readFileSync(join(folder, 'docker.pid'), 'utf8')).toMatch(/^\d+/);
-      // Leave was given the first time.
-      expect((await ensureDocker(own, { ...options, yes: false })).how).toBe('started');
-    } finally {
-      const record = await readRunning(pidFile(own, 'dockerd'));
-      if (record !== null) {
-        process.kill(record.pid, 'SIGTERM');
-        await poll(async () => ((await processIdentity(record.pid)) === null ? true : null), 30_000);
+  (process.getuid?.() === 0 ? test : test.skip)(
+    'is started with leave, and again after it was killed, in spite of the pid file that stays',
+    async () => {
+      const folder = join(state, 'engine');
+      const { ensureDocker } = await import('../../../cli/setup/docker.ts');
+      const { createProgress } = await import('../../../cli/progress.ts');
+      const own = loadSettings({ ...env, ...engine(folder), DOCKER_HOST: '' });
+      const options = { progress: createProgress({ write: () => true }) };
+      try {
+        const first = await ensureDocker(own, { ...options, yes: true });
+        expect(first.how).toBe('started');
+        expect((await first.docker.info()).DockerRootDir).toBe(join(folder, 'data'));
+        expect((await ensureDocker(own, { ...options, yes: false })).how).toBe('already running');
+        process.kill(await pidOf('dockerd'), 'SIGKILL');
+        expect(readFileSync(join(folder, 'docker.pid'), 'utf8')).toMatch(/^\d+/);
+        // Leave was given the first time.
+        expect((await ensureDocker(own, { ...options, yes: false })).how).toBe('started');
+      } finally {
+        const record = await readRunning(pidFile(own, 'dockerd'));
+        if (record !== null) {
+          process.kill(record.pid, 'SIGTERM');
+          await poll(async () => ((await processIdentity(record.pid)) === null ? true : null), 30_000);
+        }
+        // A killed engine leaves its data root mounted on itself.
+        while (
+          await run(['umount', join(folder, 'data')]).then(
+            () => true,
+            () => false,
+          )
+        );
       }
-      // A killed engine leaves its data root mounted on itself.
-      while (
-        await run(['umount', join(folder, 'data')]).then(
-          () => true,
-          () => false,
-        )
-      );
-    }
-  }, 180_000);
+    },
+    180_000,
+  );
 });
