@@ -3,15 +3,22 @@ import type { WorkflowHandle } from '@temporalio/client';
 import type { RunReport } from '../../../activities/contract.ts';
 import { FakeWorld } from '../../support/fake-activities.ts';
 import type { World } from '../../support/fake-activities.ts';
+import { recordHistories } from '../../support/histories.ts';
 import { openStage, until } from '../../support/workflow-stage.ts';
 import type { Stage } from '../../support/workflow-stage.ts';
 
 let stage: Stage;
 let count = 0;
+/** Diamond, frontier, retry by a person, red mainline, red integration point, cancelled run, approvals. */
+const RECORDED = ['run-1', 'run-2', 'run-4', 'run-6', 'run-7', 'run-13', 'run-15'];
 beforeAll(async () => {
   stage = await openStage();
 }, 60_000);
-afterAll(() => stage.close());
+afterAll(async () => {
+  if (process.env['SWARMLINE_RECORD'] === '1')
+    await recordHistories(stage.env.client, 'test/replay/histories', RECORDED);
+  await stage.close();
+}, 60_000);
 
 const start = (): Promise<WorkflowHandle> => {
   count += 1;
