@@ -19,7 +19,7 @@ export async function createContainer(docker: Docker, options: Docker.ContainerC
   for (let tries = 1; ; tries += 1) {
     try {
       const made = await engineCall('container create', CALL_MS.create, (abortSignal) =>
-        docker.createContainer({ ...options, abortSignal } as Docker.ContainerCreateOptions),
+        docker.createContainer({ ...options, abortSignal }),
       );
       return made.id;
     } catch (error) {
@@ -46,7 +46,7 @@ export async function attachContainer(docker: Docker, id: string): Promise<Duple
       stderr: true,
       hijack: true,
       stdin: false,
-    } as Docker.ContainerAttachOptions),
+    }),
   );
   return stream as Duplex;
 }
@@ -98,7 +98,7 @@ export async function waitStopped(docker: Docker, id: string, signal: AbortSigna
         isStream: true,
         abortSignal: opaque(signal, 'signal'),
         statusCodes: { 200: true, 404: 'no such container', 500: 'server error' },
-      } as never,
+      },
       (error: unknown, answer: unknown) => {
         if (error !== null && error !== undefined) {
           reject(statusOf(error) === null ? lost(error) : (error as Error));

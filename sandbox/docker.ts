@@ -16,7 +16,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  */
 export function connectDocker(env: Environment): Docker {
   // `host: undefined` is needed: docker-modem lets process.env.DOCKER_HOST win over a given socketPath.
-  const over = (options: object): Docker => new Docker({ host: undefined, ...options } as Docker.DockerOptions);
+  const over = (options: object): Docker => new Docker({ host: undefined, ...options });
   const host = env['DOCKER_HOST'] ?? '';
   if (host === '')
     return over({ socketPath: defaultSocket(env), agent: opaque(new HttpAgent({ keepAlive: false }), 'agent') });
@@ -106,7 +106,7 @@ async function pullImage(docker: Docker, image: string): Promise<void> {
   const name = /[:@][^/]*$/.test(image) ? image : `${image}:latest`;
   try {
     await engineCall('image pull', CALL_MS.pull, async (abortSignal) => {
-      const stream = await docker.pull(name, { abortSignal } as object);
+      const stream = await docker.pull(name, { abortSignal });
       await new Promise<void>((resolve, reject) =>
         docker.modem.followProgress(stream, (error: Error | null) =>
           error ? reject(new ImageMissing(image, error.message)) : resolve(),

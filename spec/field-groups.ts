@@ -20,7 +20,7 @@ export function group<F extends Record<string, Block<unknown>>>(fields: F): Bloc
 /** An absent group means all its defaults. Only for groups whose fields all have one. */
 export const withDefaults = <T>(block: Block<T>): Block<T> => ({
   ...block,
-  strict: (block.strict as z.ZodType<T, Record<string, unknown>>).prefault({}) as unknown as z.ZodType<T>,
+  strict: (block.strict as z.ZodType<T, Record<string, unknown>>).prefault({}),
 });
 
 /** A block that may be left out (or null), with a row of its own saying what it is for. */
@@ -28,16 +28,16 @@ export const optional = <T>(meaning: string, block: Block<T>, shown = 'none'): B
   strict: block.strict
     .nullable()
     .describe(meaning)
-    .default(null as never) as unknown as z.ZodType<T | null>,
-  lenient: z.union([z.null(), z.undefined().transform(() => null), block.lenient]) as unknown as z.ZodType<T | null>,
+    .default(null as never),
+  lenient: z.union([z.null(), z.undefined().transform(() => null), block.lenient]),
   type: block.type,
   rows: (path) => [own(path, block.type, shown, meaning), ...block.rows(path).filter((row) => row.path !== path)],
 });
 
 /** A list of blocks; absent: empty. */
 export const list = <T>(meaning: string, block: Block<T>, limits: { max: number }): Block<T[]> => ({
-  strict: z.array(block.strict).max(limits.max).describe(meaning).default([]) as unknown as z.ZodType<T[]>,
-  lenient: z.preprocess((raw) => (Array.isArray(raw) ? raw : []), z.array(block.lenient)) as unknown as z.ZodType<T[]>,
+  strict: z.array(block.strict).max(limits.max).describe(meaning).default([]),
+  lenient: z.preprocess((raw) => (Array.isArray(raw) ? raw : []), z.array(block.lenient)),
   type: `list of ${block.type}s`,
   rows: (path) => [
     own(path, `list of ${block.type}s`, '[]', meaning, `at most ${limits.max}`),
@@ -50,11 +50,8 @@ export const map = <T>(meaning: string, block: Block<T>): Block<Record<string, T
   strict: z
     .record(z.string(), block.strict)
     .describe(meaning)
-    .default({} as never) as unknown as z.ZodType<Record<string, T>>,
-  lenient: z.preprocess(
-    (raw) => (isObject(raw) ? raw : {}),
-    z.record(z.string(), block.lenient),
-  ) as unknown as z.ZodType<Record<string, T>>,
+    .default({} as never),
+  lenient: z.preprocess((raw) => (isObject(raw) ? raw : {}), z.record(z.string(), block.lenient)),
   type: `map of ${block.type}s`,
   rows: (path) => [
     own(path, `map of ${block.type}s`, '{}', meaning),
@@ -65,8 +62,8 @@ export const map = <T>(meaning: string, block: Block<T>): Block<Record<string, T
 /** One of several shapes that differ in their JSON type (string, list, object). */
 export function either<A, B>(meaning: string, a: Block<A>, b: Block<B>, shown: string | null = null): Block<A | B> {
   return {
-    strict: z.union([a.strict, b.strict]).describe(meaning) as unknown as z.ZodType<A | B>,
-    lenient: z.union([a.strict, b.strict, a.lenient]) as unknown as z.ZodType<A | B>,
+    strict: z.union([a.strict, b.strict]).describe(meaning),
+    lenient: z.union([a.strict, b.strict, a.lenient]),
     type: `${a.type} or ${b.type}`,
     rows: (path) => [
       own(path, `${a.type} or ${b.type}`, shown, meaning),

@@ -46,10 +46,10 @@ interface About<T> {
 function leaf<T>(schema: z.ZodType<T>, about: About<T>): Block<T> {
   const described = schema.describe([about.meaning, about.limits].filter(Boolean).join(' '));
   const given = 'default' in about;
-  const fallback = given ? (about.default as T) : about.blank;
+  const fallback = given ? about.default : about.blank;
   return {
-    strict: (given ? described.default(fallback as never) : described) as z.ZodType<T>,
-    lenient: schema.catch(fallback as never) as z.ZodType<T>,
+    strict: given ? described.default(fallback as never) : described,
+    lenient: schema.catch(fallback as never),
     type: about.type ?? 'string',
     rows: (path) => [
       {

@@ -15,7 +15,7 @@ export function split(body: string): Section[] {
   for (const node of fromMarkdown(body).children) {
     const line = node.position?.start.line ?? 1;
     if (node.type === 'heading') {
-      const title = slice(body, node.children as Node[]);
+      const title = slice(body, node.children);
       sections.push({ title: title.trim(), depth: node.depth, line, nodes: [] });
     } else {
       const section = sections.at(-1) as Section;
@@ -44,7 +44,7 @@ export function listItems(body: string, section: Section): { text: string; line:
   for (const node of section.nodes) {
     if (node.type !== 'list') return null;
     for (const item of node.children) {
-      const text = slice(body, item.children as Node[]).replace(/\s*\n\s*/g, ' ');
+      const text = slice(body, item.children).replace(/\s*\n\s*/g, ' ');
       items.push({ text, line: item.position?.start.line ?? section.line });
     }
   }

@@ -5,7 +5,7 @@ import { specFields, type RawSpec } from './fields.ts';
 
 /** Paths that `tests` of tasks and of expanded fan-outs name, existing ones only, each once. Never throws. */
 export function presetTestPaths(input: unknown, files: readonly string[]): string[] {
-  const raw = specFields.lenient.parse(input) as RawSpec;
+  const raw = specFields.lenient.parse(input);
   const known = new Set(files);
   const wanted = new Set<string>();
   const collect = (tests: RawSpec['tasks'][number]['tests']): void => {

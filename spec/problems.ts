@@ -34,7 +34,7 @@ export function nearest(name: string, known: readonly string[]): string | null {
   const letters = (text: string): string => plain(text).split('').toSorted().join('');
   const exact = known.find((one) => plain(one) === plain(name)) ?? known.find((one) => letters(one) === letters(name)); // swapped letters
   if (exact !== undefined) return exact;
-  const best = closest(name, known as string[]);
+  const best = closest(name, known);
   return distance(plain(name), plain(best)) <= Math.max(1, Math.floor(Math.max(name.length, best.length) / 3))
     ? best
     : null;
@@ -131,9 +131,7 @@ function bestBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] {
   if (inside.length > 0) return inside.toSorted((a, b) => a.length - b.length)[0] as readonly Issue[];
   const expected = [
     ...new Set(
-      branches.flatMap((issues) =>
-        issues.flatMap((issue) => (issue.code === 'invalid_type' ? [issue.expected as string] : [])),
-      ),
+      branches.flatMap((issues) => issues.flatMap((issue) => (issue.code === 'invalid_type' ? [issue.expected] : []))),
     ),
   ];
   const message = `must be ${expected.map(typeName).join(' or ')}`;

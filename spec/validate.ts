@@ -63,7 +63,7 @@ export function validateSpec(input: unknown, context: SpecContext): Validated {
   }
   const parsed = specFields.strict.safeParse(input);
   const shape = parsed.success ? [] : shapeProblems(parsed.error.issues, input);
-  const raw: RawSpec = parsed.success ? parsed.data : (specFields.lenient.parse(input) as RawSpec);
+  const raw: RawSpec = parsed.success ? parsed.data : specFields.lenient.parse(input);
   const check = new Checking(context, shape);
 
   checkSecrets(check, input, []);

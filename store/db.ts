@@ -31,9 +31,7 @@ export function codeOf(error: unknown): string | null {
 const types = {
   // bigint as number: bytes and milliseconds stay far below 2^53.
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-    oid === pg.types.builtins.INT8
-      ? Number
-      : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
+    oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
 export interface ConnectOptions {

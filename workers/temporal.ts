@@ -32,7 +32,7 @@ export async function connectTemporal(log: Logger): Promise<TemporalConnection> 
   const { connectionOptions, namespace } = loadClientConnectConfig();
   for (let waitMs = 250; ; waitMs = Math.min(waitMs * 2, 5_000)) {
     try {
-      const connection = await NativeConnection.connect(connectionOptions as NativeConnectionOptions);
+      const connection = await NativeConnection.connect(connectionOptions);
       return { connection, namespace: namespace ?? 'default' };
     } catch (error) {
       log.warn(

@@ -13,7 +13,7 @@ export interface Offer {
 /** Returns when the offer is accepted; throws MissingError with the commands when it is not. */
 export async function askConsent(offer: Offer, yes: boolean): Promise<void> {
   if (yes) return;
-  if (process.stdin.isTTY === true && process.stderr.isTTY === true) {
+  if (process.stdin.isTTY && process.stderr.isTTY) {
     const terminal = createInterface({ input: process.stdin, output: process.stderr });
     try {
       const commands = offer.commands.map((command) => `    ${command}\n`).join('');

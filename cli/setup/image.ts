@@ -77,7 +77,7 @@ async function build(
 async function pulled(docker: Docker, image: string, note: (text: string) => void): Promise<boolean> {
   if ((await labels(docker, image)) !== null) return true;
   try {
-    const stream = await docker.pull(image, { abortSignal: AbortSignal.timeout(PULL_START_MS) } as object);
+    const stream = await docker.pull(image, { abortSignal: AbortSignal.timeout(PULL_START_MS) });
     await follow(docker, stream, note);
     return true;
   } catch {

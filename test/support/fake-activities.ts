@@ -225,7 +225,7 @@ export class FakeWorld {
     return {
       recordRun: async ({ changes, paused }) => {
         this.paused = paused;
-        for (const { id, state } of changes as readonly TaskChange[]) this.states.set(id, state);
+        for (const { id, state } of changes) this.states.set(id, state);
       },
       finishRun: async ({ report }) => void this.reports.push(report),
       endAttempt: async () => undefined,

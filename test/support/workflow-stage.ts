@@ -58,7 +58,7 @@ export async function openStage(limits: readonly string[] = []): Promise<Stage> 
       const [first, ...others] = workers;
       const running = others.map((other) => other.run());
       try {
-        return await first!.runUntil(act());
+        return await first.runUntil(act());
       } finally {
         for (const other of others) other.shutdown();
         await Promise.all(running);

@@ -110,7 +110,7 @@ describe('two sandbox hosts without a shared directory', () => {
       body,
       duplex: 'half',
       headers: { Authorization: `Bearer ${TOKEN}` },
-    } as RequestInit);
+    });
     expect([413, 422]).toContain(answer.status);
   });
 
