@@ -56,6 +56,8 @@ export interface AttemptStore {
   /** null: nothing was recorded, every failure counts. */
   baseline(run: string): Promise<BaselineRecord | null>;
   saveBaseline(run: string, record: BaselineRecord): Promise<void>;
+  /** What the name of the image meant when the run first used it; the first told stays. */
+  noteImage(run: string, digest: string): Promise<void>;
 }
 
 /** The part of the hub's client that attempts and gates use. */

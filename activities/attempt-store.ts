@@ -1,6 +1,6 @@
 /** The attempt's store over Postgres. */
 import {
-  endAttempt, lastFailure, listTasks, loadAgentResult, loadArtifact, loadGateResult, loadSpec, loadTask, markAttempt, recordAgent,
+  endAttempt, lastFailure, listTasks, loadAgentResult, loadArtifact, loadGateResult, loadSpec, loadTask, markAttempt, noteImageDigest, recordAgent,
   saveArtifact, saveGateResult, startAttempt,
 } from '../store/index.ts'; // prettier-ignore
 import type { Db } from '../store/index.ts';
@@ -41,6 +41,7 @@ export function attemptStore(db: Db): AttemptStore {
       const artifact = await loadArtifact(db, { run, task: null, attempt: 0, name: BASELINE });
       return artifact === null ? null : (JSON.parse(artifact.content) as BaselineRecord);
     },
+    noteImage: (run, digest) => noteImageDigest(db, run, digest),
     saveBaseline: (run, record) =>
       saveArtifact(db, { run, task: null, attempt: 0, name: BASELINE }, JSON.stringify(record)),
   };

@@ -51,6 +51,7 @@ export async function gateRun(input: RunGateInput, deps: AttemptDeps, running: R
     const counts = spec.policy.baseline === 'record' && input.key !== BASELINE_KEY;
     const baseline = counts ? await deps.store.baseline(input.run) : null;
     const image = await deps.resolveImage(spec.sandbox.image);
+    await deps.store.noteImage(input.run, image);
     const judged = { tree, config: configDigest(spec, plan, image, input, baseline) };
     const known = await deps.store.gateResult(input.run, input.key, input.level, input.commit);
     if (known !== null && known.outcome !== 'conflict' && known.judged?.tree === tree) {

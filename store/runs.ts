@@ -114,6 +114,14 @@ export async function setRunFacts(
   if (rowCount === 0) throw new UnknownRun(run);
 }
 
+/** The image that the run's name of it meant when it was first used; the first told stays. */
+export async function noteImageDigest(db: Db, run: string, digest: string): Promise<void> {
+  await db.query('update runs set image_digest = $2, updated_at = now() where id = $1 and image_digest is null', [
+    run,
+    digest,
+  ]);
+}
+
 /** @throws UnknownRun */
 export async function setPaused(db: Db, run: string, paused: boolean): Promise<void> {
   const { rowCount } = await db.query('update runs set paused = $2, updated_at = now() where id = $1', [run, paused]);

@@ -139,6 +139,7 @@ function memoryStore(spec: CompiledSpec): MemoryStore {
     gateResult: async (_run, key, level, commit) => gates.get(`${key} ${level} ${commit}`) ?? null,
     saveGateResult: async (ref, result) => void gates.set(`${ref.key} ${ref.level} ${ref.commit}`, result),
     baseline: async () => baseline,
+    noteImage: async () => undefined,
     saveBaseline: async (_run, record) => void (baseline = record),
   }; // prettier-ignore
 }
