@@ -153,6 +153,11 @@ export default function (): kit.Locale {
     expect(get(FILE)).toContain('util.join(getTypeName(issue.expected, issue.input), sizing');
     expect(get(FILE)).toContain('function getTypeName');
     expect(get(FILE)).toContain('kit.getSizing(Sizable, issue.origin)');
+
+    put(FILE, text);
+    const orphan = `${FILE}:12:10: Function 'pluralOf' is declared but never used. [Error/eslint(no-unused-vars)]`;
+    run('use-locale-kit.mjs', [FILE], red(orphan));
+    expect(get(FILE)).toContain('function getTypeName');
   });
 });
 
