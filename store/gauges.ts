@@ -32,7 +32,7 @@ export async function runGauges(db: Db): Promise<RunGauges[]> {
        'runningAttempts', (select count(*) from attempts where run = r.id and ended_at is null and phase in ('agent', 'gate')),
        'queueLength', q.length, 'queueOldestMs', coalesce(q.age, 0),
        'unverified', v.length, 'verificationLagMs', coalesce(v.age, 0),
-       'greenPoints', (select count(*) from green_points where run = r.id)
+       'greenPoints', (select count(*) from green_points where run = r.id and n > 0)
      ) as gauges
      from runs r
      cross join lateral (select count(*) as length, greatest(0, round(extract(epoch from now() - min(requested_at)) * 1000)) as age

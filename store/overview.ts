@@ -55,7 +55,7 @@ export async function runOverview(pool: Pool, run: string): Promise<RunOverview 
             running: await runningAttempts(client, run),
             attempts: await attemptFigures(client, run),
             merges: await mergeFigures(client, run),
-            greenPoints: await listGreenPoints(client, run),
+            greenPoints: (await listGreenPoints(client, run)).filter(({ n }) => n > 0), // 0 is the base commit: nobody's work
           };
     await client.query('commit');
     client.release();

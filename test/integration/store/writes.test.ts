@@ -327,7 +327,8 @@ describe('the overview', () => {
       { request: 'a/1', task: 'a', attempt: 1, state: 'verified', verifiedAtMs: 5_000 },
     ]);
     await store.markAttempt(db, { ...key, task: 'b' }, { phase: 'merge' });
-    await store.saveGreenPoint(db, 'r', { n: 0, commit: 'b0', atMs: 1_500 });
+    await store.saveGreenPoint(db, 'r', { n: 0, commit: 'b0', atMs: 1_400 });
+    await store.saveGreenPoint(db, 'r', { n: 1, commit: 'b1', wave: 1, atMs: 1_500 });
     expect(await store.runOverview(db, 'r')).toMatchObject({
       run: { id: 'r', startedAtMs: 1_000, outcome: null },
       tasks: [{ id: 'a' }, { id: 'b', dependsOn: ['a'] }],
@@ -339,7 +340,7 @@ describe('the overview', () => {
         oldestUnverifiedAtMs: null,
         landedAtMs: [5_000],
       },
-      greenPoints: [{ n: 0, commit: 'b0', wave: null, atMs: 1_500 }],
+      greenPoints: [{ n: 1, commit: 'b1', wave: 1, atMs: 1_500 }], // the base is none
     });
     expect(await store.runOverview(db, 'nobody')).toBeNull();
   });
