@@ -49,23 +49,27 @@ export async function listDirectories(
   dirs: readonly string[],
   options: ReadOptions = {},
 ): Promise<Map<string, string[]>> {
-  const found = new Map<string, string[]>();
+  const found = new Map<string, Set<string>>();
   const put = (names: Buffer[]): void => {
     for (const name of names) {
       const path = printablePath(name).path;
       const slash = path.lastIndexOf('/');
       const dir = slash < 0 ? '' : path.slice(0, slash);
-      const list = found.get(dir);
-      if (list === undefined) found.set(dir, [path.slice(slash + 1)]);
-      else list.push(path.slice(slash + 1));
+      const inDir = found.get(dir) ?? new Set();
+      found.set(dir, inDir.add(path.slice(slash + 1)));
     }
   };
   const list = async (paths: readonly string[]): Promise<void> =>
-    put(splitZ(await git(gitDir, ['ls-tree', '-z', '--name-only', '--full-tree', treeish, '--', ...paths], options)));
+    // -t: of two paths of which one holds the other, git would otherwise leave the inner directory's own entry out.
+    put(
+      splitZ(
+        await git(gitDir, ['ls-tree', '-t', '-z', '--name-only', '--full-tree', treeish, '--', ...paths], options),
+      ),
+    );
   if (dirs.includes('')) await list([]);
   const inner = dirs.filter((dir) => dir !== '').map((dir) => `${dir}/`);
   for (let at = 0; at < inner.length; at += 200) await list(inner.slice(at, at + 200));
-  return found;
+  return new Map([...found].map(([dir, names]) => [dir, [...names]]));
 }
 
 /**

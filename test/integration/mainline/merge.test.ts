@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { MergeRequest } from '../../../spec/model.ts';
 import { git, gitText } from '../../../mainline/git.ts';
+import { listDirectories } from '../../../mainline/tree.ts';
 import { RefMoved } from '../../../mainline/errors.ts';
 import { world } from './fixture.ts';
 import type { World } from './fixture.ts';
@@ -45,6 +46,20 @@ describe('merging', () => {
     );
     expect(message).toContain('Swarmline-Run: run-1');
     await git(w.hub.dir, ['fsck', '--full', '--strict']);
+  });
+
+  test('a file added in directories below each other merges: every directory on the way is found in its parent', async () => {
+    const one = await w.attempt('one', { 'src/deep/er/one.ts': '1\n' });
+    merged((await w.hub.merge([one]))[0]);
+    const two = await w.attempt('two', { 'src/deep/er/two.ts': '2\n', 'src/deep/two.ts': '2\n', 'src/y.ts': 'y\n' });
+    const commit = merged((await w.hub.merge([two]))[0]);
+    const names = await listDirectories(w.hub.dir, commit, ['', 'src', 'src/deep', 'src/deep/er']);
+    expect(Object.fromEntries(names)).toEqual({
+      '': ['CHANGELOG.md', 'a.txt', 'b.txt', 'src'],
+      src: ['deep', 'x.ts', 'y.ts'],
+      'src/deep': ['er', 'two.ts'],
+      'src/deep/er': ['one.ts', 'two.ts'],
+    });
   });
 
   test('the line has one parent per commit, never the commit of a task', async () => {
