@@ -33,3 +33,18 @@ export function grantSlots(seekers: readonly SlotSeeker[], held: readonly SlotSe
   }
   return granted;
 }
+
+/** `limit` slots shared out over groups by their sizes, each at least one; the sum is `limit` where that is enough for one each. */
+export function shareSlots(limit: number, sizes: readonly number[]): number[] {
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  const shares: number[] = [];
+  let [left, rest] = [limit, total];
+  for (const [index, size] of sizes.entries()) {
+    const others = sizes.length - index - 1;
+    const share = Math.max(1, Math.min(Math.round((left * size) / rest), left - others));
+    shares.push(share);
+    left -= share;
+    rest -= size;
+  }
+  return shares;
+}

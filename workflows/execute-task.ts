@@ -131,12 +131,12 @@ export async function executeTask(input: ExecuteTaskInput): Promise<TaskReport> 
   };
 
   const merge = async (work: NonNullable<TaskReport['kept']>): Promise<Verdict> => {
-    if (!approved) {
-      await wave.signal(slotMessage, { task: task.id, kind: 'release', why: 'approval' });
-      hasSlot = false;
+    const askedPerson = !approved;
+    if (askedPerson) {
+      await giveSlotBack('approval');
       show('merging', `Waits for a person: \`swarmline approve ${run} merge --task ${task.id}\``);
       await condition(() => approved);
-    } else await giveSlotBack('mainline');
+    }
     show('merging', 'Gate green; waits for the mainline');
     const id = `${task.id}/${work.attempt}`;
     const order: MergeOrder = {
@@ -152,8 +152,9 @@ export async function executeTask(input: ExecuteTaskInput): Promise<TaskReport> 
     };
     approved = !needsApproval; // the next attempt is another change and asks again
     answers.length = 0;
-    await mainline.signal(requestMerge, order);
     requested = true;
+    // Both at once: a workflow task less than one after the other.
+    await Promise.all([mainline.signal(requestMerge, order), ...(askedPerson ? [] : [giveSlotBack('mainline')])]);
     await condition(() => answers.some(({ request }) => request === id));
     requested = false;
     const answer = answers.find(({ request }) => request === id)!;

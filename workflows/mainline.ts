@@ -2,7 +2,8 @@
  * The merge queue of a run: orders requests, has them merged, verified, and taken out again when they break what others built.
  *
  * Invariants:
- * 1. One hub operation at a time: merging and rebuilding exclude each other.
+ * 1. A rebuilding excludes every other operation on the hub. What the others do to the line is put together here, from their results
+ *    and never from what they read: two that overlap may have read it in either order.
  * 2. `landed` is said only after `verified` has moved to, or past, the request's commit.
  * 3. Every request gets exactly one final answer; ejected work that had landed is told to runSpec instead.
  * 4. Merging never waits for a verification, verification never for a merge.
@@ -17,7 +18,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { entriesAfter, entriesUpTo } from '../spec/line.ts';
-import type { Line, LineEntry, MergeRequest, PlanTask, Policy } from '../spec/model.ts';
+import type { Line, LineEntry, MergeOutcome, MergeRequest, PlanTask, Policy } from '../spec/model.ts';
 import { ejectCulprit, findCulprit, judge } from './judge.ts';
 import type { Ejection } from './judge.ts';
 import type { IntegrationResult, MainlineAnswer, MainlineReport, MergeOrder } from './protocol.ts';
@@ -34,6 +35,7 @@ interface Carried {
   readonly closing: boolean;
   readonly wanted: number | null;
   readonly verifyAsked: boolean;
+  readonly withdrawn: readonly string[];
 }
 export interface MainlineInput {
   readonly run: string;
@@ -55,9 +57,11 @@ export async function mainline(input: MainlineInput): Promise<void> {
   let closing = carried?.closing ?? false;
   let wanted = carried?.wanted ?? null;
   let verifyAsked = carried?.verifyAsked ?? false;
-  /** Merged, not landed, and no longer wanted: taken out before anything is verified. */
-  const withdrawn: string[] = [];
+  /** Merged or being merged, and no longer wanted: taken out before anything is verified. */
+  const withdrawn: string[] = [...(carried?.withdrawn ?? [])];
   let merging = false;
+  /** Moves of `verified` and `main` under way. */
+  let advancing = 0;
   let rebuilding = false;
   let pausing = false; // for continue-as-new: loops end after what they are doing
 
@@ -118,26 +122,32 @@ export async function mainline(input: MainlineInput): Promise<void> {
         { summary: `merge ${batch.map(({ id }) => id).join(', ')}`.slice(0, 200) },
         [{ run, requests: batch.map(withoutReply) }],
       );
-      line = merged.line;
+      const { next, entries } = merged.line;
+      line = { ...line, next, entries: [...line.entries, ...entriesAfter(entries, line.next)] };
       merging = false;
-      for (const outcome of merged.outcomes) {
-        const order = open.get(outcome.id);
-        if (outcome.kind === 'conflict') {
-          await answer(order, {
-            request: outcome.id,
-            kind: 'conflict',
-            why: `Conflict with the mainline in ${outcome.paths.join(', ')}`,
-          });
-        } else if (outcome.kind === 'refused') {
-          await answer(order, {
-            request: outcome.id,
-            kind: 'refused',
-            why: `${outcome.rule}: ${outcome.paths.join(', ')}`,
-          });
-        } else if (entriesUpTo(line.entries, line.verified).some(({ request }) => request === outcome.id)) {
-          await answer(order, { request: outcome.id, kind: 'landed', commit: outcome.commit });
-        }
-      }
+      await Promise.all(merged.outcomes.map(answerMerge));
+    }
+  };
+  /** What is final about a merge; a merged one hears when it has landed. */
+  const answerMerge = async (outcome: MergeOutcome): Promise<void> => {
+    const { id: request } = outcome;
+    const order = open.get(request);
+    if (outcome.kind === 'conflict') {
+      const why = `Conflict with the mainline in ${outcome.paths.join(', ')}`;
+      await answer(order, { request, kind: 'conflict', why });
+    } else if (outcome.kind === 'refused') {
+      await answer(order, { request, kind: 'refused', why: `${outcome.rule}: ${outcome.paths.join(', ')}` });
+    } else if (entriesUpTo(line.entries, line.verified).some((entry) => entry.request === request)) {
+      await answer(order, { request, kind: 'landed', commit: outcome.commit });
+    }
+  };
+  /** Moves of refs do not overlap with a rebuilding. */
+  const advance = async <T>(work: () => Promise<T>): Promise<T> => {
+    advancing += 1;
+    try {
+      return await work();
+    } finally {
+      advancing -= 1;
     }
   };
 
@@ -146,7 +156,7 @@ export async function mainline(input: MainlineInput): Promise<void> {
     await condition(() => !rebuilding);
     if (!line.entries.some(({ request }) => request === culprit.request)) return; // the other loop took it out
     rebuilding = true;
-    await condition(() => !merging);
+    await condition(() => !merging && advancing === 0);
     const before = line;
     const ejection: Ejection = await ejectCulprit(run, culprit, before, onto, plan, why);
     line = ejection.line;
@@ -181,6 +191,7 @@ export async function mainline(input: MainlineInput): Promise<void> {
       );
       if (isOver()) return;
       for (const request of withdrawn.splice(0)) {
+        await condition(() => !merging); // it may be in the batch that is being merged
         const entry = unverified().find((candidate) => candidate.request === request);
         if (entry !== undefined) await eject(entry, 'verified', 'Its task was cancelled');
       }
@@ -192,15 +203,19 @@ export async function mainline(input: MainlineInput): Promise<void> {
       const scaffolding = input.scaffold.includes(target.task);
       const verdict = await judge(run, 'mainline', 'mainline', target.commit, from, scaffolding ? [] : undefined);
       const judged = entriesUpTo(entries, target.commit);
+      await condition(() => !rebuilding);
       if (!line.entries.some(({ commit }) => commit === target.commit)) continue; // the line was rebuilt meanwhile
       if (verdict.ok) {
-        await mainlineActivities.advanceVerified({ run, from: line.verified, to: target.commit });
-        line = { ...line, verified: target.commit };
-        for (const entry of judged) {
-          const order = open.get(entry.request);
-          if (order === undefined) news.landedAgain.push(entry);
-          else await answer(order, { request: entry.request, kind: 'landed', commit: entry.commit });
-        }
+        const to = target.commit;
+        await advance(() => mainlineActivities.advanceVerified({ run, from: line.verified, to }));
+        line = { ...line, verified: to };
+        await Promise.all(
+          judged.map(async (entry) => {
+            const order = open.get(entry.request);
+            if (order === undefined) news.landedAgain.push(entry);
+            else await answer(order, { request: entry.request, kind: 'landed', commit: entry.commit });
+          }),
+        );
       } else {
         const culprit = await findCulprit(run, 'mainline', judged, from, verdict.step);
         await eject(culprit, 'verified', `It turned step ${verdict.step} of the mainline red. ${verdict.why}`);
@@ -215,8 +230,8 @@ export async function mainline(input: MainlineInput): Promise<void> {
       if (main === verified) return { wave, outcome: 'unchanged', commit: main };
       const verdict = await judge(run, `wave-${wave}`, 'wave', verified, main);
       if (verdict.ok) {
-        const { n } = await mainlineActivities.advanceMain({ run, to: verified, wave });
-        line = await mainlineActivities.readLine({ run });
+        const { n } = await advance(() => mainlineActivities.advanceMain({ run, to: verified, wave }));
+        line = { ...line, main: verified, entries: entriesAfter(line.entries, verified), greenPoints: n };
         return { wave, outcome: 'green', commit: verified, n };
       }
       const entries = entriesUpTo(line.entries, verified);
@@ -231,7 +246,7 @@ export async function mainline(input: MainlineInput): Promise<void> {
   const ejectAll = async (entries: readonly LineEntry[], why: string): Promise<void> => {
     await condition(() => !rebuilding);
     rebuilding = true;
-    await condition(() => !merging);
+    await condition(() => !merging && advancing === 0);
     const rebuilt = await mainlineActivities.rebuildLine({
       run,
       onto: 'main',
@@ -283,7 +298,7 @@ export async function mainline(input: MainlineInput): Promise<void> {
     await continueAsNew<typeof mainline>({
       ...input,
       plan,
-      carried: { queue, open: [...open.values()], held, closing, wanted, verifyAsked },
+      carried: { queue, open: [...open.values()], held, closing, wanted, verifyAsked, withdrawn },
     });
   }
 }

@@ -7,17 +7,16 @@ import {
   startChild,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { TaskStart } from '../activities/contract.ts';
 import type { PlanTask } from '../spec/model.ts';
 import { layersOf, waveParts } from '../spec/schedule.ts';
+import { shareSlots } from '../spec/slots.ts';
 import { isClosed } from '../spec/task-state.ts';
 import { attributesOf } from './attributes.ts';
 import type { IntegrationResult } from './protocol.ts';
 import { integrate, mainlineId, waveId } from './protocol.ts';
 import type { RunContext } from './run-context.ts';
 import { wave as waveWorkflow } from './wave.ts';
-
-/** Milliseconds between two task starts of one wave. */
-const PACE_MS = 20;
 
 /** `done`: every task is final. `renew`: the history is long, continue as new. */
 export type ScheduleEnd = 'done' | 'renew';
@@ -28,17 +27,18 @@ const historyIsLong = (): boolean => workflowInfo().continueAsNewSuggested || wo
 async function startParts(context: RunContext, n: number, tasks: readonly PlanTask[]): Promise<void> {
   const { run, admitted, state } = context;
   const parts = waveParts(state.begin(tasks, n, Date.now()));
-  const slots = Math.max(1, Math.floor(admitted.policy.inFlight / parts.length));
-  for (const starts of parts) {
+  const shares = shareSlots(
+    admitted.policy.inFlight,
+    parts.map(({ length }) => length),
+  );
+  const start = async (starts: readonly TaskStart[], slots: number): Promise<void> => {
     context.parts += 1;
     const part = context.parts;
     const id = waveId(run, n, part);
     context.openParts.set(id, { wave: n, part });
     await startChild(waveWorkflow, {
       workflowId: id,
-      args: [
-        { run, wave: n, part, tasks: starts, slots, paceMs: PACE_MS, held: context.paused, policy: admitted.policy },
-      ],
+      args: [{ run, wave: n, part, tasks: starts, slots, held: context.paused, policy: admitted.policy }],
       parentClosePolicy: ParentClosePolicy.ABANDON, // reports by signal, so that the run may continue as new
       staticSummary: `wave ${n}${parts.length > 1 ? ` part ${part}` : ''}: ${starts.length} tasks`,
       staticDetails: starts
@@ -47,7 +47,8 @@ async function startParts(context: RunContext, n: number, tasks: readonly PlanTa
         .slice(0, 20_000),
       typedSearchAttributes: attributesOf({ run, kind: 'wave', state: 'open', wave: n }),
     });
-  }
+  };
+  await Promise.all(parts.map((starts, index) => start(starts, shares[index]!)));
 }
 
 const openOf = (context: RunContext, n: number): number =>
