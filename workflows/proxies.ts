@@ -10,14 +10,16 @@ import type {
   RecordActivities,
 } from '../activities/contract.ts';
 
-const backoff = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' } as const;
+const backoff = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '10s' } as const;
+/** A worker that was killed is missed after this; work goes on within 15 s of its return (DESIGN.md section 8). */
+const heartbeatTimeout = '10s';
 
 /** Hub operations: short, exactly once by request id. A first clone of a large origin may take long, hence the heartbeat. */
 export const mainlineActivities = proxyActivities<MainlineActivities>({
   taskQueue: 'swarmline-mainline',
   summary: 'hub',
   startToCloseTimeout: '30m',
-  heartbeatTimeout: '20s',
+  heartbeatTimeout,
   retry: backoff,
 });
 
@@ -26,9 +28,9 @@ export const attemptActivities = proxyActivities<AttemptActivities>({
   taskQueue: 'swarmline-sandbox',
   summary: 'sandbox',
   startToCloseTimeout: '7 days',
-  heartbeatTimeout: '10s',
+  heartbeatTimeout,
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-  retry: { ...backoff, maximumInterval: '10s' },
+  retry: backoff,
 });
 
 /** Who goes first on a sandbox queue with more work than slots: what the whole line waits for, then what is nearest to landing. */
@@ -42,6 +44,7 @@ export const recordActivities = proxyActivities<RecordActivities>({
   taskQueue: 'swarmline',
   summary: 'store',
   startToCloseTimeout: '1m',
+  heartbeatTimeout,
   retry: backoff,
 });
 

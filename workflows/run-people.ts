@@ -217,7 +217,7 @@ export function handlePeople(run: string, current: () => RunContext | null): voi
       phase: context?.phase ?? 'validate',
       paused: context?.paused ?? false,
       wave: context?.wave ?? 0,
-      tasks: (context?.state.counts() ?? {}) as Record<string, number>,
+      tasks: context?.state.counts() ?? {},
       greenPoints: context?.greenPoints ?? 0,
       waiting: context?.waiting() ?? [],
     };

@@ -85,7 +85,7 @@ describe('a run', () => {
       expect(fake.started.filter((id) => id.startsWith('b/'))).toEqual(['b/1', 'b/2', 'b/3', 'b/4']);
       await until('c landed', () => fake.landed.includes('c/1'));
       expect(fake.started).not.toContain('d/1');
-      expect(fake.notified).toContain('blocked:blocked-b-1');
+      await until('somebody was told', () => fake.notified.includes('blocked:blocked-b-1'));
       const progress = (await handle.query('progress')) as { waiting: { on: string; command: string }[] };
       expect(progress.waiting[0]).toMatchObject({ on: 'task b', command: expect.stringContaining('swarmline retry') });
       mended = true;
