@@ -42,8 +42,9 @@ export async function recordGate(
       result = { outcome: 'green', ...common };
     }
   }
-  await saveResult(input, result, judged.tree, artifacts, deps);
+  // The result last: what has one is not judged again, so all else must be written by then.
   await endOfAttempt(input, result, artifacts, gateMs, deps);
+  await saveResult(input, result, judged.tree, artifacts, deps);
   return result;
 }
 

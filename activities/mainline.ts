@@ -2,7 +2,7 @@
  * The hub's operations as Temporal may retry them. The refs decide; the store is told afterwards, under the same keys, so that a
  * repetition writes the same rows.
  */
-import { ApplicationFailure, Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/activity';
 import { deliver } from '../mainline/deliver.ts';
 import { DeliveryError, HubError, RepositoryError } from '../mainline/errors.ts';
 import type { MergeRules } from '../mainline/chain.ts';
@@ -14,11 +14,13 @@ import {
   loadTask,
   markAttempt,
   endAttempt,
+  listMerges,
   recordMerges,
   saveGreenPoint,
   setTaskStates,
 } from '../store/index.ts';
 import type { MergeChange } from '../store/index.ts';
+import { beating } from './beating.ts';
 import { createAdmissionActivities } from './admission.ts';
 import type { AdmissionDeps } from './admission.ts';
 import type { MainlineActivities } from './contract.ts';
@@ -38,93 +40,102 @@ export function createMainlineActivities(deps: AdmissionDeps): MainlineActivitie
   };
 
   return {
-    ...beating(createAdmissionActivities(deps)),
-    ...beating({
-      readLine: async ({ run }) => (await deps.hub(run)).line(),
+    ...beating(createAdmissionActivities(deps), hubFailure),
+    ...beating<Omit<MainlineActivities, 'admitRun' | 'admitTask' | 'amendTask'>>(
+      {
+        readLine: async ({ run }) => (await deps.hub(run)).line(),
 
-      async mergeRequests({ run, requests }) {
-        const hub = await deps.hub(run);
-        const outcomes = await hub.merge(
-          requests,
-          await scopesOf(
-            run,
-            requests.map(({ task }) => task),
-          ),
-        );
-        await recordMerges(db, run, mergeRows(requests, outcomes));
-        const now = Date.now();
-        for (const request of requests) {
-          await markAttempt(db, { run, ...request }, { phase: 'merge', mergedAtMs: now });
-        }
-        return { outcomes, line: await hub.line() };
-      },
-
-      async advanceVerified({ run, from, to }) {
-        const hub = await deps.hub(run);
-        await hub.advanceVerified(from, to);
-        await recordLanded(run, entriesAfter(entriesUpTo((await hub.line()).entries, to), from));
-      },
-
-      async advanceMain({ run, to, wave }) {
-        const hub = await deps.hub(run);
-        const { n } = await hub.advanceMain(to);
-        const landed = await hub.landed(to); // not the line above main: on a repetition main has moved already
-        await recordMerges(
-          db,
-          run,
-          landed.map((entry) => mergeRow(entry, 'green')),
-        );
-        await saveGreenPoint(db, run, { n, commit: to, wave });
-        return { n };
-      },
-
-      async rebuildLine({ run, onto, drop, why }) {
-        const hub = await deps.hub(run);
-        const entries = (await hub.line()).entries;
-        const rules = await scopesOf(
-          run,
-          entries.map(({ task }) => task),
-        );
-        const rebuilt = await hub.rebuild({ onto, drop, rules });
-        const conflicts = rebuilt.conflicts.map(({ entry }) => entry);
-        await recordMerges(db, run, [
-          ...rebuilt.kept.map((entry) => mergeRow(entry, 'merged')),
-          ...[...rebuilt.ejected, ...conflicts].map((entry) => ({ ...mergeRow(entry, 'ejected'), why })),
-        ]);
-        const line = await hub.line();
-        await recordMerges(
-          db,
-          run,
-          entriesUpTo(line.entries, line.verified).map((entry) => mergeRow(entry, 'verified')),
-        );
-        return { line, ejected: rebuilt.ejected, conflicts };
-      },
-
-      async deliverMain({ run }) {
-        const hub = await deps.hub(run);
-        const spec = await loadSpec(db, run);
-        try {
-          const credential = await deps.credential(spec.repository.credentials, spec.repository.url);
-          const delivered = await deliver(hub, { run, deliver: spec.deliver, credential });
-          return 'pushed' in delivered
-            ? { commit: delivered.commit, pushed: delivered.pushed, fetch: null }
-            : { commit: delivered.commit, pushed: null, fetch: delivered.left };
-        } catch (error) {
-          if (error instanceof DeliveryError || error instanceof RepositoryError) {
-            throw ApplicationFailure.create({
-              message: error.message,
-              type: error.name,
-              nonRetryable: error.kind !== 'unreachable',
-              cause: error,
-            });
+        async mergeRequests({ run, requests }) {
+          const hub = await deps.hub(run);
+          const outcomes = await hub.merge(
+            requests,
+            await scopesOf(
+              run,
+              requests.map(({ task }) => task),
+            ),
+          );
+          await recordMerges(db, run, mergeRows(requests, outcomes, await recorded(run, outcomes)));
+          const now = Date.now();
+          for (const request of requests) {
+            await markAttempt(db, { run, ...request }, { phase: 'merge', mergedAtMs: now });
           }
-          throw error;
-        }
-      },
+          return { outcomes, line: await hub.line() };
+        },
 
-      collectGarbage: ({ keepDays }) => collectRuns(deps, keepDays),
-    } satisfies Omit<MainlineActivities, 'admitRun' | 'admitTask' | 'amendTask'>),
+        async advanceVerified({ run, from, to }) {
+          const hub = await deps.hub(run);
+          await hub.advanceVerified(from, to);
+          await recordLanded(run, entriesAfter(entriesUpTo((await hub.line()).entries, to), from));
+        },
+
+        async advanceMain({ run, to, wave }) {
+          const hub = await deps.hub(run);
+          const { n } = await hub.advanceMain(to);
+          const landed = await hub.landed(to); // not the line above main: on a repetition main has moved already
+          await recordMerges(
+            db,
+            run,
+            landed.map((entry) => mergeRow(entry, 'green')),
+          );
+          await saveGreenPoint(db, run, { n, commit: to, wave });
+          return { n };
+        },
+
+        async rebuildLine({ run, onto, drop, why }) {
+          const hub = await deps.hub(run);
+          const entries = (await hub.line()).entries;
+          const rules = await scopesOf(
+            run,
+            entries.map(({ task }) => task),
+          );
+          const rebuilt = await hub.rebuild({ onto, drop, rules });
+          const conflicts = rebuilt.conflicts.map(({ entry }) => entry);
+          await recordMerges(db, run, [
+            ...rebuilt.kept.map((entry) => mergeRow(entry, 'merged')),
+            ...[...rebuilt.ejected, ...conflicts].map((entry) => ({ ...mergeRow(entry, 'ejected'), why })),
+          ]);
+          const line = await hub.line();
+          await recordMerges(
+            db,
+            run,
+            entriesUpTo(line.entries, line.verified).map((entry) => mergeRow(entry, 'verified')),
+          );
+          return { line, ejected: rebuilt.ejected, conflicts };
+        },
+
+        async deliverMain({ run }) {
+          const hub = await deps.hub(run);
+          const spec = await loadSpec(db, run);
+          try {
+            const credential = await deps.credential(spec.repository.credentials, spec.repository.url);
+            const delivered = await deliver(hub, { run, deliver: spec.deliver, credential });
+            return 'pushed' in delivered
+              ? { commit: delivered.commit, pushed: delivered.pushed, fetch: null }
+              : { commit: delivered.commit, pushed: null, fetch: delivered.left };
+          } catch (error) {
+            if (error instanceof DeliveryError || error instanceof RepositoryError) {
+              throw ApplicationFailure.create({
+                message: error.message,
+                type: error.name,
+                nonRetryable: error.kind !== 'unreachable',
+                cause: error,
+              });
+            }
+            throw error;
+          }
+        },
+
+        collectGarbage: ({ keepDays }) => collectRuns(deps, keepDays),
+      },
+      hubFailure,
+    ),
   };
+
+  /** Requests with a row. Asked only when one was merged before: then its worker may have died before it could write the row. */
+  async function recorded(run: string, outcomes: readonly MergeOutcome[]): Promise<ReadonlySet<string>> {
+    if (outcomes.every(({ kind }) => kind !== 'already')) return new Set();
+    return new Set((await listMerges(db, run)).map(({ request }) => request));
+  }
 
   async function recordLanded(run: string, entries: readonly LineEntry[]): Promise<void> {
     const now = Date.now();
@@ -160,17 +171,22 @@ const mergeRow = ({ request, task, attempt, commit }: LineEntry, state: MergeCha
   state,
 });
 
-function mergeRows(requests: readonly MergeRequest[], outcomes: readonly MergeOutcome[]): MergeChange[] {
+function mergeRows(
+  requests: readonly MergeRequest[],
+  outcomes: readonly MergeOutcome[],
+  recorded: ReadonlySet<string>,
+): MergeChange[] {
   const byId = new Map(outcomes.map((outcome) => [outcome.id, outcome]));
   return requests.flatMap(({ id, task, attempt, atMs }): MergeChange[] => {
     const outcome = byId.get(id);
     if (outcome === undefined) return [];
     const common = { request: id, task, attempt, requestedAtMs: atMs };
     switch (outcome.kind) {
+      case 'already':
+        if (recorded.has(id)) return []; // its row says more than we know here
+        return [{ ...common, state: 'merged', commit: outcome.commit, mergedAtMs: Date.now() }];
       case 'merged':
         return [{ ...common, state: 'merged', commit: outcome.commit, mergedAtMs: Date.now() }];
-      case 'already':
-        return []; // its row says more than we know here
       case 'conflict':
         return [{ ...common, state: 'conflict', why: outcome.paths.join(', ') }];
       case 'refused':
@@ -181,31 +197,8 @@ function mergeRows(requests: readonly MergeRequest[], outcomes: readonly MergeOu
   });
 }
 
-type Activities = Record<string, (input: never) => Promise<unknown>>;
-
-/** Heartbeats from a timer, never from the work; a hub that is not what it must be is our bug and not worth repeating. */
-function beating<A extends Activities>(activities: A): A {
-  const wrapped = Object.entries(activities).map(([name, act]) => [
-    name,
-    async (input: never): Promise<unknown> => {
-      const context = Context.current();
-      const timer = setInterval(() => context.heartbeat(), 5_000);
-      try {
-        return await act(input);
-      } catch (error) {
-        if (error instanceof HubError) {
-          throw ApplicationFailure.create({
-            message: error.message,
-            type: 'HubError',
-            nonRetryable: true,
-            cause: error,
-          });
-        }
-        throw error;
-      } finally {
-        clearInterval(timer);
-      }
-    },
-  ]);
-  return Object.fromEntries(wrapped) as A;
+/** A hub that is not what it must be is our bug and not worth repeating. */
+function hubFailure(error: unknown): unknown {
+  if (!(error instanceof HubError)) return error;
+  return ApplicationFailure.create({ message: error.message, type: 'HubError', nonRetryable: true, cause: error });
 }

@@ -3,6 +3,7 @@ import {
   addLogEntry, endAttempt, finishRun, hostsOfRun, loadSpec, runningAttempts, saveArtifact, setPaused, setRunPhase, setTaskStates,
 } from '../store/index.ts'; // prettier-ignore
 import type { Db } from '../store/index.ts';
+import { beating } from './beating.ts';
 import type { RecordActivities } from './contract.ts';
 
 /** Artifact of an attempt that the mainline did not take: conflict, refusal, or the red that it caused. */
@@ -23,7 +24,7 @@ export interface NotifyMessage {
 }
 
 export function createRecordActivities({ db, notify }: RecordDeps): RecordActivities {
-  return {
+  return beating<RecordActivities>({
     async recordRun({ run, phase, waiting, changes, paused }) {
       await setPaused(db, run, paused);
       await setRunPhase(db, run, phase, waiting.length === 0 ? null : waiting);
@@ -56,5 +57,5 @@ export function createRecordActivities({ db, notify }: RecordDeps): RecordActivi
       await notify(how, { run, event, text });
     },
     addLogEntry: (entry) => addLogEntry(db, entry),
-  };
+  });
 }

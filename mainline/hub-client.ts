@@ -26,6 +26,8 @@ export interface HubClientOptions {
   readonly mirrorRoot: string;
   /** Directory of the hubs when they are on this machine; null elsewhere. */
   readonly localRoot: string | null;
+  /** How long submit() bears a hub that does not answer; default 10 min. */
+  readonly submitPatienceMs?: number;
 }
 
 export interface Submission {
@@ -40,7 +42,7 @@ export interface Submission {
 export interface HubClient {
   /** A git directory that contains these commits. Throws HubError when the hub does not have them, HubUnreachable when it does not answer. */
   ensure(run: string, commits: readonly string[], signal?: AbortSignal): Promise<string>;
-  /** Hands an attempt's commit in. Again is fine. Throws IntakeRefused, HubUnreachable. */
+  /** Hands an attempt's commit in, patiently. Again is fine. Throws IntakeRefused, HubUnreachable. */
   submit(key: AttemptKey, submission: Submission, signal?: AbortSignal): Promise<void>;
   /** The commit of an attempt that the hub has already, or null. */
   find(key: AttemptKey, signal?: AbortSignal): Promise<string | null>;
@@ -52,7 +54,12 @@ export interface HubClient {
   forget(run: string): Promise<void>;
 }
 
-const TRIES = 4;
+/** The hub may be starting again. What is only asked is asked again by Temporal soon: nothing is lost. */
+const PATIENCE_MS = 2_000;
+/** What is handed in is an agent's finished work, which would have to be done again. */
+const SUBMIT_PATIENCE_MS = 10 * 60_000;
+/** Longest pause between two tries. */
+const PAUSE_MS = 2_000;
 const FETCH_TIMEOUT_MS = 30 * 60_000;
 const PACK_TIMEOUT_MS = 10 * 60_000;
 
@@ -85,11 +92,16 @@ export function createHubClient(options: HubClientOptions): HubClient {
       return dir;
     },
     submit: (key, submission, signal) =>
-      again(signal, async () => {
-        const pack = await packOf(submission, signal);
-        const query = new URLSearchParams({ commit: submission.commit, base: submission.base });
-        await request(call, 'PUT', `${attemptPath(key.run, key.task, key.attempt)}?${query.toString()}`, pack, signal);
-      }),
+      again(
+        signal,
+        async () => {
+          const pack = await packOf(submission, signal);
+          const query = new URLSearchParams({ commit: submission.commit, base: submission.base });
+          const path = `${attemptPath(key.run, key.task, key.attempt)}?${query.toString()}`;
+          await request(call, 'PUT', path, pack, signal);
+        },
+        options.submitPatienceMs ?? SUBMIT_PATIENCE_MS,
+      ),
     find: (key, signal) =>
       again(signal, async () => {
         const found = await request(call, 'GET', attemptPath(key.run, key.task, key.attempt), null, signal);
@@ -105,14 +117,20 @@ export function createHubClient(options: HubClientOptions): HubClient {
   };
 }
 
-/** Tries again, with growing pauses, as long as the hub does not answer. Everything here may be repeated. */
-async function again<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
-  for (let n = 1; ; n++) {
+/** Tries again, with growing pauses, while the hub does not answer. Everything here may be repeated. */
+async function again<T>(
+  signal: AbortSignal | undefined,
+  work: () => Promise<T>,
+  patienceMs: number = PATIENCE_MS,
+): Promise<T> {
+  const end = performance.now() + patienceMs;
+  for (let pauseMs = 150; ; pauseMs = Math.min(3 * pauseMs, PAUSE_MS)) {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof HubUnreachable) || n >= TRIES || signal?.aborted === true) throw error;
-      await delay(150 * 3 ** (n - 1), undefined, signal === undefined ? {} : { signal });
+      if (!(error instanceof HubUnreachable) || signal?.aborted === true) throw error;
+      if (performance.now() + pauseMs > end) throw error;
+      await delay(pauseMs, undefined, signal === undefined ? {} : { signal });
     }
   }
 }

@@ -131,6 +131,7 @@ export function randomStrikes(dice: Dice, victims: () => readonly Victim[], time
     victims: victims(),
     afterPassed: at * share + dice.below(share),
     thenMs: dice.below(2_500),
+    whileAgents: dice.below(2) === 0,
     downMs: dice.pick([0, 0, 500, 3_000, 8_000]),
   }));
 }

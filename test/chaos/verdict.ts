@@ -7,11 +7,14 @@ import { join } from 'node:path';
 import { listOwned, mountsBelow } from '../../sandbox/owned-directory.ts';
 import { execute, until } from '../support/stack.ts';
 import type { CrashRun } from './crash-run.ts';
-import type { System } from './system.ts';
+import type { System, Victim } from './system.ts';
 import type { Workload } from './workload.ts';
 
 /** What dead owners left is looked for once a minute. */
 const CLEAN_MS = 100_000;
+
+/** What an agent that runs depends on. Temporal tells its host to stop when it has not heard of it for too long. */
+const HOST: readonly Victim[] = ['sandbox', 'docker', 'docker-all'];
 
 /** Every fault; none: the crash has cost time and nothing else. */
 export async function faultsOf(system: System, workload: Workload, crashed: CrashRun): Promise<string[]> {
@@ -145,16 +148,24 @@ function blind(workload: Workload, { witness }: CrashRun): string[] {
   return made.filter((attempt) => !seen.has(attempt)).map((attempt) => `nobody saw the agent of ${attempt} start`);
 }
 
-/** An agent or a gate that was started though its result had been recorded. */
-function repeated({ witness }: CrashRun): string[] {
+/** An agent or a gate that was started though its result had been recorded; an agent that was started twice though nothing it needs was killed. */
+function repeated({ witness, struck }: CrashRun): string[] {
   const late = (kind: string, done: ReadonlyMap<string, number>): string[] =>
     witness.starts
       .filter((start) => start.kind === kind && start.atMs > (done.get(start.attempt) ?? Infinity))
-      .map(
-        ({ attempt, atMs }) =>
-          `${kind} of ${attempt} started ${Math.round(atMs - done.get(attempt)!)} ms after its result was recorded`,
-      );
-  return [...late('agent', witness.agentDone), ...late('gate', witness.gateDone)];
+      .map(({ attempt, atMs }) => {
+        const lateMs = Math.round(atMs - done.get(attempt)!);
+        return `${kind} of ${attempt} started ${lateMs} ms after its result was recorded`;
+      });
+  const faults = [...late('agent', witness.agentDone), ...late('gate', witness.gateDone)];
+  const hostWasKilled = struck.some(({ victims }) => victims.some((victim) => HOST.includes(victim)));
+  if (hostWasKilled) return faults;
+  const agents = witness.starts.filter(({ kind }) => kind === 'agent').map(({ attempt }) => attempt);
+  const twice = new Set(agents.filter((attempt, at) => agents.indexOf(attempt) !== at));
+  return [
+    ...faults,
+    ...[...twice].map((attempt) => `the agent of ${attempt} ran again though its host was never killed`),
+  ];
 }
 
 async function leftovers(system: System, run: string): Promise<string[]> {

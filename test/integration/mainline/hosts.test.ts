@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { once } from 'node:events';
 import { readFile, readdir } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { git, gitText, openQuarantine, readFileAt, writeCommit } from '../../../mainline/git.ts';
 import { createHubClient } from '../../../mainline/hub-client.ts';
@@ -123,6 +125,33 @@ describe('two sandbox hosts without a shared directory', () => {
       name: 'HubUnreachable',
     });
   });
+
+  test('finished work waits for a hub that starts again; after that long it is given up', async () => {
+    const client = host('host-1');
+    await client.ensure('run-1', [w.base]);
+    // Restarted in the moment in which the host has tried often enough to have given up a mere question.
+    const port = Number(new URL(server.url).port);
+    await server.close();
+    let refused = 0;
+    const deaf = createServer((socket) => {
+      socket.destroy();
+      refused += 1;
+      if (refused === 6) deaf.close();
+    });
+    deaf.listen(port, '127.0.0.1');
+    await once(deaf, 'listening');
+    const submitted = work(client, 'host-1', 'one', w.base, { 'a.txt': 'A\n' });
+    await once(deaf, 'close');
+    server = await startHubServer({ root: join(w.root, 'hubs'), token: TOKEN, port, host: '127.0.0.1' });
+    const commit = await submitted;
+    expect(await client.find({ run: 'run-1', task: 'one', attempt: 1 })).toBe(commit);
+
+    await server.close();
+    const hasty = host('host-1', { submitPatienceMs: 300 });
+    await expect(work(hasty, 'host-1', 'two', w.base, { 'b.txt': 'B\n' })).rejects.toMatchObject({
+      name: 'HubUnreachable',
+    });
+  }, 60_000);
 
   test('many at once into one mirror: each gets what it asked for', async () => {
     const requests = [];
