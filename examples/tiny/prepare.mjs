@@ -5,12 +5,12 @@
  * Makes the tiny repository of this example in DIR (which must not exist or be empty), prints its path, and with --spec writes
  * the spec as JSON with that repository's address, ready for `temporal workflow start`. The same commit every time.
  */
-import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { parse } from 'yaml';
+import { repositoryGit } from '../lib/repository-git.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { spec: { type: 'string' } } });
@@ -22,34 +22,19 @@ if (existsSync(repository) && readdirSync(repository).length > 0)
 
 mkdirSync(repository, { recursive: true });
 cpSync(join(here, 'template'), repository, { recursive: true });
-git('init', '--quiet', '--initial-branch=main');
-git('add', '--all');
-git('commit', '--quiet', '--no-gpg-sign', '--message=A tiny shop');
+const git = repositoryGit(repository, {
+  name: 'Tiny Shop',
+  email: 'tiny-shop@example.org',
+  date: '2026-01-01T00:00:00Z',
+});
+await git.init();
+await git.commitAll('A tiny shop');
 if (values.spec !== undefined) {
   const spec = parse(readFileSync(join(here, 'spec.yaml'), 'utf8'));
   spec.repository.url = pathToFileURL(repository).href;
   writeFileSync(values.spec, `${JSON.stringify(spec, null, 2)}\n`);
 }
 console.log(repository);
-
-function git(...args) {
-  const who = { NAME: 'Tiny Shop', EMAIL: 'tiny-shop@example.org', DATE: '2026-01-01T00:00:00Z' };
-  const identity = Object.entries(who).flatMap(([key, value]) => [
-    [`GIT_AUTHOR_${key}`, value],
-    [`GIT_COMMITTER_${key}`, value],
-  ]);
-  execFileSync('git', args, {
-    cwd: repository,
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: {
-      PATH: process.env.PATH,
-      HOME: '/nonexistent',
-      GIT_CONFIG_NOSYSTEM: '1',
-      GIT_CONFIG_GLOBAL: '/dev/null',
-      ...Object.fromEntries(identity),
-    },
-  });
-}
 
 function fail(message) {
   console.error(message);

@@ -47,7 +47,7 @@ if (`${repository}/`.startsWith(`${resolve(HERE, '../..')}/`))
   badArguments(`--out is inside this project (${repository}): foreign source never goes there.`);
 
 try {
-  makeRepository({ out: repository, tarball: packageFile(), template: `${HERE}/template` });
+  await makeRepository({ out: repository, tarball: packageFile(), template: `${HERE}/template` });
 } catch (error) {
   if (error instanceof NotOurs) badArguments(error.message);
   if (!(error instanceof MissingOnMachine)) throw error;
