@@ -9,6 +9,7 @@ import { access, mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import pLimit from 'p-limit';
 import type { AttemptKey } from '../spec/model.ts';
 import { httpHeader } from './credential.ts';
 import { HubError } from './errors.ts';
@@ -60,6 +61,8 @@ const PATIENCE_MS = 2_000;
 const SUBMIT_PATIENCE_MS = 10 * 60_000;
 /** Longest pause between two tries. */
 const PAUSE_MS = 2_000;
+/** Packs on their way at once from a host. Sixty at once would each take as long as all together; these are done one after the other. */
+const SUBMISSIONS = 4;
 const FETCH_TIMEOUT_MS = 30 * 60_000;
 const PACK_TIMEOUT_MS = 10 * 60_000;
 
@@ -73,6 +76,7 @@ export function createHubClient(options: HubClientOptions): HubClient {
       if (found === null) throw new HubError(`Run ${run} has no hub`);
       return found as HeadsAnswer;
     });
+  const turn = pLimit(SUBMISSIONS);
   return {
     ensure: async (run, commits, signal) => {
       if (!isSafeId(run) || !commits.every(isOid)) throw new HubError('Not a run and commits');
@@ -94,12 +98,13 @@ export function createHubClient(options: HubClientOptions): HubClient {
     submit: (key, submission, signal) =>
       again(
         signal,
-        async () => {
-          const pack = await packOf(submission, signal);
-          const query = new URLSearchParams({ commit: submission.commit, base: submission.base });
-          const path = `${attemptPath(key.run, key.task, key.attempt)}?${query.toString()}`;
-          await request(call, 'PUT', path, pack, signal);
-        },
+        () =>
+          turn(async () => {
+            const pack = await packOf(submission, signal);
+            const query = new URLSearchParams({ commit: submission.commit, base: submission.base });
+            const path = `${attemptPath(key.run, key.task, key.attempt)}?${query.toString()}`;
+            await request(call, 'PUT', path, pack, signal);
+          }),
         options.submitPatienceMs ?? SUBMIT_PATIENCE_MS,
       ),
     find: (key, signal) =>
