@@ -32,7 +32,7 @@ export interface AttemptRow extends AttemptKey {
 const COLUMNS = `run, task, attempt, round, host, phase, base, commit, outcome, why, started_at, agent_started_at, agent_ms,
   gate_ms, queued_ms, requested_at, merged_at, landed_at, ended_at, failure_artifact`;
 
-/** Claims it for a host. Repeated on another host it moves there; one that has ended stays as it is. */
+/** Claims it for a host, and counts it with its task. Repeated on another host it moves there; one that has ended stays as it is. */
 export async function startAttempt(
   db: Db,
   key: AttemptKey,
@@ -45,7 +45,8 @@ export async function startAttempt(
   } = {},
 ): Promise<void> {
   await db.query(
-    `insert into attempts as a (run, task, attempt, round, host, base, queued_ms, started_at)
+    `with counted as (update tasks set attempts = greatest(attempts, $3) where run = $1 and id = $2)
+     insert into attempts as a (run, task, attempt, round, host, base, queued_ms, started_at)
      values ($1, $2, $3, coalesce($4, 1), $5, $6, $7, coalesce($8, now()))
      on conflict (run, task, attempt) do update set
        round = coalesce($4, a.round), host = coalesce(excluded.host, a.host), base = coalesce(excluded.base, a.base),

@@ -213,6 +213,7 @@ describe('attempts', () => {
     await store.startAttempt(db, key, { host: 'h1' });
     await store.startAttempt(db, key, { host: 'h2' });
     expect((await store.runningAttempts(db))[0]?.host).toBe('h2');
+    expect((await store.listTasks(db, 'r'))[0]?.attempts).toBe(1); // it is one attempt all the same
     await store.endAttempt(db, key, { outcome: 'scope', why: 'left its scope' });
     await store.startAttempt(db, key, { host: 'h3' });
     expect(await store.listAttempts(db, 'r', 'a')).toMatchObject([{ host: 'h2', outcome: 'scope', phase: 'done' }]);
