@@ -1,4 +1,4 @@
-/** `gc`: removes what `policy.keepDays` of each run no longer asks to keep. */
+/** `gc`: removes attempts' commits that `policy.keepDays` of each run no longer asks to keep. The line, green points and logs stay. */
 import type { Command } from 'commander';
 import { withContext } from '../context.ts';
 import { counts } from '../render/status.ts';
@@ -7,7 +7,7 @@ import { outcomeLine, wholeNumber } from './arguments.ts';
 export function register(program: Command): void {
   program
     .command('gc')
-    .description('remove hubs, refs and rows of ended runs that are older than they ask to be kept')
+    .description('remove what attempts of ended runs left in the hubs and is older than the runs ask to be kept')
     .option('--keep-days <n>', 'instead of each run’s own policy.keepDays')
     .action((options: { keepDays?: string }) => {
       const argument =

@@ -6,7 +6,7 @@ import { outcomeLine } from './arguments.ts';
 export function register(program: Command): void {
   program
     .command('amend')
-    .description('change a task that is not running; FILE (YAML or JSON) holds the fields to replace')
+    .description('change a task that is pending or blocked; FILE (YAML or JSON) holds the fields to replace')
     .argument('<run>')
     .argument('<task>')
     .argument('<file>')
