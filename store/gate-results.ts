@@ -98,11 +98,11 @@ export async function loadGateResult(
   return rows[0]?.result ?? null;
 }
 
-/** Every step that was run under a key, oldest first. */
+/** Every step that was run under a key, and under `<key>~<round>` when the same commit was judged again in a later round; oldest first. */
 export async function gateSteps(db: Db, run: string, key: string): Promise<GateStepRow[]> {
   const { rows } = await db.query(
     `select key, level, commit, tree, step, ok, "end", exit_code, ms, failures, flaky, waived, tail, artifact, at
-     from gate_results where run = $1 and key = $2 order by at, position`,
+     from gate_results where run = $1 and (key = $2 or starts_with(key, $2 || '~')) order by at, position`,
     [run, key],
   );
   return rows.map((row) => fromRow<GateStepRow>(row));

@@ -140,17 +140,29 @@ export function handlePeople(run: string, current: () => RunContext | null): voi
         ),
     },
   );
-  setHandler(protocol.addTaskUpdate, async ({ task }) => {
-    try {
-      const plan = await mainlineActivities.admitTask({ run, raw: task });
-      admitted().state.add(plan, Date.now());
-      await admitted().tellPlan();
-      await stir();
-      return `Added ${plan.id}`;
-    } catch (error) {
-      throw readableFailure(error);
-    }
-  });
+  const refuseKnown = (id: unknown): void => {
+    if (typeof id === 'string' && admitted().state.get(id) !== undefined)
+      refuse(`${run} has a task "${id}" already; \`swarmline amend ${run} ${id} FILE\` changes it`);
+  };
+  setHandler(
+    protocol.addTaskUpdate,
+    async ({ task }) => {
+      try {
+        const plan = await mainlineActivities.admitTask({ run, raw: task });
+        refuseKnown(plan.id); // added by another person meanwhile
+        admitted().state.add(plan, Date.now());
+        await admitted().tellPlan();
+        await stir();
+        return `Added ${plan.id}`;
+      } catch (error) {
+        throw readableFailure(error);
+      }
+    },
+    {
+      validator: ({ task }) =>
+        refuseKnown(typeof task === 'object' && task !== null && 'id' in task ? task.id : undefined),
+    },
+  );
 
   setHandler(
     protocol.landAnywayUpdate,

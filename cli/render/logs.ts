@@ -45,7 +45,7 @@ export function stepLines(steps: readonly GateStepRow[]): string[] {
     'gate',
     ...table(
       steps.map((step) => [
-        step.level,
+        levelOf(step),
         step.step,
         stepState(step),
         duration(step.ms),
@@ -54,6 +54,12 @@ export function stepLines(steps: readonly GateStepRow[]): string[] {
       '  ',
     ),
   ];
+}
+
+/** `task`, and `task, round 2` where a kept commit was judged again. */
+function levelOf({ key, level }: GateStepRow): string {
+  const round = /~(\d+)$/.exec(key)?.[1];
+  return round === undefined ? level : `${level}, round ${round}`;
 }
 
 function stepState(step: GateStepRow): string {
