@@ -45,6 +45,7 @@ export class RunContext {
   /** Notifications sent already, by key. */
   readonly told = new Set<string>();
   #recorded = '';
+  #writing = false;
 
   constructor(run: string, admitted: Admitted, state: RunState) {
     this.run = run;
@@ -69,17 +70,23 @@ export class RunContext {
     return [...approval, ...waitingForPeople(run, this.state)];
   }
 
-  /** Writes what changed to the store and shows it in the UI. */
+  /** Writes what changed to the store and shows it in the UI. One write at a time: of two at once the older might arrive last and stay. */
   async record(): Promise<void> {
+    while (this.#writing) await condition(() => !this.#writing);
     const waiting = this.waiting();
     const phase = this.paused ? `${this.phase} (paused)` : this.phase;
     setCurrentDetails(runDetails(this.run, phase, this.state, this.greenPoints, waiting));
     const key = JSON.stringify([phase, waiting.map(({ on }) => on)]);
     if (key === this.#recorded && !this.state.hasChanges) return;
     this.#recorded = key;
-    await recordActivities.recordRun.executeWithOptions({ summary: `record ${phase}` }, [
-      { run: this.run, phase: this.phase, waiting, changes: this.state.changes(), paused: this.paused },
-    ]);
+    this.#writing = true;
+    try {
+      await recordActivities.recordRun.executeWithOptions({ summary: `record ${phase}` }, [
+        { run: this.run, phase: this.phase, waiting, changes: this.state.changes(), paused: this.paused },
+      ]);
+    } finally {
+      this.#writing = false;
+    }
   }
 
   async enter(phase: string): Promise<void> {
