@@ -12,7 +12,7 @@ import { crashRun, randomStrikes } from './crash-run.ts';
 import { throwDice } from './dice.ts';
 import { openSystem } from './system.ts';
 import type { System, Victim } from './system.ts';
-import { faultsOf } from './verdict.ts';
+import { faultsOf, RAN_AGAIN } from './verdict.ts';
 import { makeWorkload } from './workload.ts';
 
 const number = (name: string, fallback: number): number => Number(process.env[name] ?? fallback);
@@ -29,23 +29,22 @@ say(`SWARMLINE_CHAOS_SEED=${dice.seed}`);
 let system: System;
 let runs = 0;
 
-async function survives(victims: () => readonly Victim[]): Promise<void> {
+/** Strikes a run, or several, and tells every fault. */
+async function strike(victims: () => readonly Victim[]): Promise<string[]> {
+  const faults: string[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     runs += 1;
     const run = `crash-${runs}`;
-    const workload = await makeWorkload({
-      dir: join(system.dir, `${run}-origin`),
-      waves: 4,
-      lines: 6,
-      workMs: 2_500,
-      dice,
-    });
+    const dir = join(system.dir, `${run}-origin`);
+    const workload = await makeWorkload({ dir, waves: 4, lines: 6, workMs: 2_500, dice });
     const strikes = randomStrikes(dice, victims, TIMES, workload.attempts.size);
     const crashed = await crashRun(system, workload, run, strikes, say);
     say(`run ${run} took ${Math.round(crashed.tookMs / 1000)} s`);
-    expect(await faultsOf(system, workload, crashed)).toEqual([]);
-    for (const { progressMs } of crashed.struck) expect(progressMs).toBeLessThan(RESUMED_MS);
+    faults.push(...(await faultsOf(system, workload, crashed)));
+    for (const { progressMs } of crashed.struck)
+      if (progressMs > RESUMED_MS) faults.push(`work went on only ${progressMs} ms after up`);
   }
+  return faults;
 }
 
 describe('kill -9', () => {
@@ -65,7 +64,30 @@ describe('kill -9', () => {
     ['every worker at once', () => WORKERS],
     ['workers, Temporal and Postgres at once', () => [...WORKERS, ...SERVICES]],
     ['any two of them', () => [dice.pick(WORKERS), dice.pick(SERVICES)]],
-  ])('of %s costs time and nothing else', (_, victims) => survives(victims), ROUNDS * 20 * MINUTES);
+  ])(
+    'of %s costs time and nothing else',
+    async (_, victims) => expect(await strike(victims)).toEqual([]),
+    ROUNDS * 20 * MINUTES,
+  );
+
+  // Known and not mended: Temporal takes a host for dead when it has not heard of it for 10 s, also when it was itself away. It asks for the
+  // attempt again, and the running agent is stopped: it begins anew. All else must hold.
+  test(
+    'of all but the sandbox worker, for longer than a heartbeat may be late, costs running agents their work and nothing else',
+    async () => {
+      const dir = join(system.dir, 'long-origin');
+      const workload = await makeWorkload({ dir, waves: 1, lines: 3, leastMs: 40_000, workMs: 50_000, dice });
+      const once = { afterPassed: 0, thenMs: 5_000, whileAgents: true, downMs: 15_000 };
+      const victims = ['temporal', 'postgres', 'mainline', 'orchestrator'] as const;
+      const crashed = await crashRun(system, workload, 'long', [{ ...once, victims }], say);
+      expect(crashed.struck[0]?.interrupted.length).toBeGreaterThan(0);
+      const faults = await faultsOf(system, workload, crashed);
+      const anew = faults.filter((fault) => fault.endsWith(RAN_AGAIN));
+      say(`${anew.length} of ${crashed.struck[0]?.interrupted.length} running agents began anew`);
+      expect(faults.filter((fault) => !anew.includes(fault))).toEqual([]);
+    },
+    10 * MINUTES,
+  );
 });
 
 (canRunEngine ? describe : describe.skip)('kill -9, with an engine of its own,', () => {
@@ -78,5 +100,9 @@ describe('kill -9', () => {
     ['the Docker engine', () => ['docker']],
     ['the Docker engine, its containerd and every shim', () => ['docker-all']],
     ['everything there is', () => ['docker-all', 'orchestrator', 'mainline', 'sandbox', 'temporal', 'postgres']],
-  ])('of %s costs time and nothing else', (_, victims) => survives(victims), ROUNDS * 20 * MINUTES);
+  ])(
+    'of %s costs time and nothing else',
+    async (_, victims) => expect(await strike(victims)).toEqual([]),
+    ROUNDS * 20 * MINUTES,
+  );
 });

@@ -126,7 +126,7 @@ async function childrenOf(parent: number): Promise<number[]> {
   const stats = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)));
   // Field 4 of proc(5), right after the state: the parent.
   const parentOf = (stat: string): number => Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-  return pids.filter((_, at) => stats[at] != null && parentOf(stats[at]) === parent).map(Number);
+  return pids.filter((_, at) => parentOf(stats[at] ?? '') === parent).map(Number);
 }
 
 /** containerd and shims: their command lines name the engine's own folder. */

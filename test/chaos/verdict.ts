@@ -13,7 +13,9 @@ import type { Workload } from './workload.ts';
 /** What dead owners left is looked for once a minute. */
 const CLEAN_MS = 100_000;
 
-/** What an agent that runs depends on. Temporal tells its host to stop when it has not heard of it for too long. */
+export const RAN_AGAIN = 'ran again though its host was never killed';
+
+/** What an agent that runs depends on. */
 const HOST: readonly Victim[] = ['sandbox', 'docker', 'docker-all'];
 
 /** Every fault; none: the crash has cost time and nothing else. */
@@ -162,10 +164,7 @@ function repeated({ witness, struck }: CrashRun): string[] {
   if (hostWasKilled) return faults;
   const agents = witness.starts.filter(({ kind }) => kind === 'agent').map(({ attempt }) => attempt);
   const twice = new Set(agents.filter((attempt, at) => agents.indexOf(attempt) !== at));
-  return [
-    ...faults,
-    ...[...twice].map((attempt) => `the agent of ${attempt} ran again though its host was never killed`),
-  ];
+  return [...faults, ...[...twice].map((attempt) => `the agent of ${attempt} ${RAN_AGAIN}`)];
 }
 
 async function leftovers(system: System, run: string): Promise<string[]> {

@@ -54,7 +54,7 @@ export function openWitness(system: System, run: string): Witness {
   const agentDone = new Map<string, number>();
   const gateDone = new Map<string, number>();
   let seen = NOTHING;
-  let open = true;
+  const stop = new AbortController();
 
   const listen = listenTo(system.docker, system.instance, (event) => {
     const { Action: action, Actor: actor, timeNano } = event;
@@ -67,7 +67,7 @@ export function openWitness(system: System, run: string): Witness {
   });
 
   const ask = async (): Promise<void> => {
-    while (open) {
+    while (!stop.signal.aborted) {
       const now = await look(system.db, run).catch(() => null); // it may be down: that is what these tests are about
       if (now !== null) {
         seen = now;
@@ -103,7 +103,7 @@ export function openWitness(system: System, run: string): Witness {
       }
     },
     close() {
-      open = false;
+      stop.abort();
       listen.close();
     },
   };
@@ -148,11 +148,11 @@ interface EngineEvent {
 
 /** Every event of the instance's containers, once or more; after a loss of the engine from where it broke off. */
 function listenTo(docker: Docker, instance: string, told: (event: EngineEvent) => void): { close(): void } {
-  let open = true;
+  const stop = new AbortController();
   let stream: (NodeJS.ReadableStream & { destroy?(): void }) | null = null;
   let sinceMs = Date.now();
   const follow = async (): Promise<void> => {
-    while (open) {
+    while (!stop.signal.aborted) {
       try {
         const filters = {
           type: ['container' as const],
@@ -161,6 +161,7 @@ function listenTo(docker: Docker, instance: string, told: (event: EngineEvent) =
         };
         const events = await docker.getEvents({ since: sinceMs / 1000, filters });
         stream = events;
+        if (stop.signal.aborted) stream.destroy?.();
         await readLines(events, (line) => {
           const event = JSON.parse(line) as EngineEvent;
           sinceMs = Math.max(sinceMs, event.timeNano / 1e6);
@@ -169,13 +170,13 @@ function listenTo(docker: Docker, instance: string, told: (event: EngineEvent) =
       } catch {
         // Away for now.
       }
-      if (open) await new Promise((resolve) => setTimeout(resolve, 50));
+      if (!stop.signal.aborted) await new Promise((resolve) => setTimeout(resolve, 50));
     }
   };
   void follow();
   return {
     close() {
-      open = false;
+      stop.abort();
       stream?.destroy?.();
     },
   };

@@ -22,8 +22,10 @@ interface Options {
   readonly dir: string;
   readonly waves: number;
   readonly lines: number;
-  /** An attempt works for up to this long before it writes. */
+  /** An attempt works for up to this long before it writes … */
   readonly workMs: number;
+  /** … and at least this long. Default 0. */
+  readonly leastMs?: number;
   readonly dice: Dice;
 }
 
@@ -42,7 +44,7 @@ for (const file of readdirSync(new URL('../src/', import.meta.url)))
 const lineOf = (steps: readonly number[]): string => `export const steps = [${steps.join(', ')}];\n`;
 const squares = (count: number): number[] => Array.from({ length: count }, (_, at) => (at + 1) ** 2);
 
-export async function makeWorkload({ dir, waves, lines, workMs, dice }: Options): Promise<Workload> {
+export async function makeWorkload({ dir, waves, lines, workMs, leastMs = 0, dice }: Options): Promise<Workload> {
   const attempts = new Map<string, number>();
   const files = new Map<string, string>();
   const tasks: Record<string, unknown>[] = [];
@@ -56,7 +58,7 @@ export async function makeWorkload({ dir, waves, lines, workMs, dice }: Options)
       ];
       const wrong = { path: source, content: lineOf([...squares(wave - 1), -1]) };
       const isRedOnce = dice.below(4) === 0;
-      const work = (): string => `${dice.below(workMs)}ms`;
+      const work = (): string => `${leastMs + dice.below(workMs - leastMs)}ms`;
       tasks.push({
         id,
         goal: `Line ${line} has step ${wave}.`,
