@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { WorkflowFailedError } from '@temporalio/client';
 import type { ApplicationFailure } from '@temporalio/common';
 import { metricsPort, WORKERS } from '../../cli/setup/worker-processes.ts';
@@ -12,6 +12,9 @@ import { listAttempts } from '../../store/index.ts';
 import { refs, trailers, untilTold } from '../support/stack-repository.ts';
 import { execute, openTestStack, stateOf, tellToGoOn } from '../support/stack.ts';
 import type { Ended, TestStack } from '../support/stack.ts';
+
+// Nothing here is timed: the machine may have much else to do.
+jest.setTimeout(400_000);
 
 const TASKS = ['add-slug', 'export-all', 'group-thousands', 'link-report', 'rename-qty'];
 const ROOT = projectRoot();
@@ -65,14 +68,15 @@ beforeAll(async () => {
   await stack.awaitRun('tiny', 'it is in its second wave', ({ tasks }) => tasks.some(({ wave }) => wave === 2));
   metrics = await readMetrics();
   watched = await watching;
-}, 400_000);
-afterAll(() => stack?.stop(), 120_000);
+});
+afterAll(() => stack?.stop());
 
 /** The same tasks, but one of the first wave holds back until it is told to go on. */
 async function submitFrontier(): Promise<void> {
   const spec = await prepare('frontier');
   Object.assign(spec.policy, { schedule: 'frontier', gateProof: 'off' });
   Object.assign(spec['sandbox'] as object, { limits: { memory: '512m', disk: '64m', agent: '5m', step: '1m' } });
+  Object.assign(spec['gate'] as object, { typecheck: 'skip' }); // the order is what counts here
   const slow = spec.tasks.find(({ id }) => id === 'group-thousands')!;
   slow.run = untilTold(slow.run.join(' '));
   await stack.submit('frontier', spec);
@@ -266,7 +270,7 @@ describe('the same five tasks on the frontier', () => {
     const { run, tasks } = await stack.awaitRun('frontier', 'its end', (overview) => overview.run.outcome !== null);
     expect(run.outcome).toBe('completed');
     expect(tasks.map(({ state }) => state)).toEqual(TASKS.map(() => 'passed'));
-  }, 300_000);
+  });
 
   test('what was delivered holds each task once and passes the gate', async () => {
     expect((await trailers(origin['frontier']!, 'main..swarmline/tiny-shop', 'Swarmline-Task')).toSorted()).toEqual(

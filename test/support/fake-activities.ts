@@ -10,7 +10,6 @@ import type {
   MainlineActivities,
   RecordActivities,
   RunReport,
-  TaskChange,
 } from '../../activities/contract.ts';
 import type { GateLevel, GateResult, Line, LineEntry, PlanTask, Policy } from '../../spec/model.ts';
 

@@ -17,6 +17,7 @@ import type { Settings } from '../../cli/setup/settings.ts';
 import { isolatedEnvironment, startStack } from '../../cli/setup/stack.ts';
 import type { WorkerName } from '../../cli/setup/worker-processes.ts';
 import { statusLines } from '../../cli/render/status.ts';
+import { needsPerson } from '../../cli/render/waiting.ts';
 import { connectDocker } from '../../sandbox/index.ts';
 import { connect, runOverview } from '../../store/index.ts';
 import type { Pool, RunOverview } from '../../store/index.ts';
@@ -48,7 +49,7 @@ export interface TestStack {
   submit(run: string, spec: unknown): Promise<void>;
   /** Containers of this stack, stopped ones too. */
   containers(labels?: Labels): Promise<Docker.ContainerInfo[]>;
-  /** The run as soon as `test` holds of it. A run that ends without it is a failure at once. */
+  /** The run as soon as `test` holds of it. A run that ends, or that only a person can move, without it is a failure soon. */
   awaitRun(run: string, what: string, test: (overview: RunOverview) => boolean, ms?: number): Promise<RunOverview>;
   hubDir(run: string): string;
   stop(): Promise<void>;
@@ -147,16 +148,20 @@ async function awaitRun(
   run: string,
   what: string,
   test: (overview: RunOverview) => boolean,
-  ms = 240_000,
+  ms = 150_000,
 ): Promise<RunOverview> {
   const deadline = Date.now() + ms;
+  let movedAt = Date.now();
   for (;;) {
     const overview = await runOverview(db, run);
     if (overview !== null && test(overview)) return overview;
     const ended = overview !== null && overview.run.outcome !== null;
-    if (ended || Date.now() > deadline) {
-      const state = overview === null ? 'it has no row' : statusLines(overview, { width: 160 }).join('\n');
-      throw new Error(`${ended ? 'It ended without' : `Waited ${ms} ms in vain for`} "${what}" of ${run}:\n${state}`);
+    if (overview === null || !needsPerson(overview)) movedAt = Date.now();
+    const stuck = Date.now() - movedAt > 20_000;
+    if (ended || stuck || Date.now() > deadline) {
+      const state = overview === null ? 'it has no row' : statusLines(overview, { width: 200 }).join('\n');
+      const how = ended ? 'It ended without' : stuck ? 'It waits for a person without' : `Waited ${ms} ms in vain for`;
+      throw new Error(`${how} "${what}" of ${run}:\n${state}`);
     }
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
