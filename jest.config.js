@@ -12,6 +12,8 @@ const project = (name, folders) => ({
 
 // unit: no service, seconds. integration: each test file starts or borrows what it needs. chaos: hours, a command of its own.
 export default {
+  // A busy machine is no failure: conditions are waited for, and nothing here is judged by its speed. (Default: 5 s.)
+  testTimeout: 120_000,
   projects: [
     project('unit', ['unit']),
     project('integration', ['integration', 'replay', 'e2e']),

@@ -8,6 +8,7 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ApplicationFailure, Context } from '@temporalio/activity';
+import { ENGINE_NAMES } from '../engines/index.ts';
 import { RepositoryError } from '../mainline/errors.ts';
 import { listFiles, readFileAt } from '../mainline/git.ts';
 import { createHub } from '../mainline/hub.ts';
@@ -96,7 +97,8 @@ export function createAdmissionActivities(
       const before = await loadRun(deps.db, run);
       const hub = await openRepository(run, repositorySpec);
       if (!('dir' in hub)) throw badSpec([...first.problems, hub]);
-      const { spec, problems } = validateSpec(raw, await filesOf(hub, raw));
+      const { spec, problems: found } = validateSpec(raw, await filesOf(hub, raw));
+      const problems = [...found, ...enginesMissing(spec)];
       if (spec === null || problems.length > 0) {
         if (before === null) await rm(hub.dir, { recursive: true, force: true });
         throw badSpec(problems);
@@ -166,6 +168,17 @@ export function createAdmissionActivities(
 
 export function planTask({ id, kind, dependsOn, priority }: TaskSpec, index: number): PlanTask {
   return { id, kind, dependsOn, priority, index };
+}
+
+/** Engines of the vocabulary that this version does not carry, where a task would need them. */
+function enginesMissing(spec: CompiledSpec | null): Problem[] {
+  const used = new Set((spec?.tasks ?? []).map(({ role }) => role));
+  return Object.entries(spec?.roles ?? {})
+    .filter(([role, { engine }]) => used.has(role as TaskSpec['role']) && !ENGINE_NAMES.includes(engine))
+    .map(([role, { engine }]) => ({
+      path: `roles.${role}.engine`,
+      message: `this version has no engine "${engine}"; it has ${ENGINE_NAMES.join(', ')}`,
+    }));
 }
 
 function admitted(spec: CompiledSpec, base: string): Admitted {

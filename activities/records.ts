@@ -1,6 +1,6 @@
 /** What workflows write to the store and tell people: short, idempotent, on the orchestrator's own queue. */
 import {
-  addLogEntry, endAttempt, finishRun, hostsOfRun, loadSpec, runningAttempts, saveArtifact, setPaused, setRunPhase, setTaskStates,
+  addLogEntry, closeOpenAttempts, endAttempt, finishRun, hostsOfRun, loadSpec, runningAttempts, saveArtifact, setPaused, setRunPhase, setTaskStates,
 } from '../store/index.ts'; // prettier-ignore
 import type { Db } from '../store/index.ts';
 import { beating } from './beating.ts';
@@ -43,7 +43,10 @@ export function createRecordActivities({ db, notify }: RecordDeps): RecordActivi
         })),
       );
     },
-    finishRun: ({ run, report }) => finishRun(db, run, report.outcome, report),
+    async finishRun({ run, report }) {
+      await closeOpenAttempts(db, run);
+      await finishRun(db, run, report.outcome, report);
+    },
     async endAttempt({ run, task, attempt, outcome, why }) {
       // What the mainline said is the log that the next attempt is given.
       await saveArtifact(db, { run, task, attempt, name: MAINLINE_LOG }, why);

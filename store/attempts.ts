@@ -221,3 +221,11 @@ export async function listAttempts(db: Db, run: string, task: string): Promise<A
 
 const whole = (ms: number | null | undefined): number | null =>
   ms === null || ms === undefined ? null : Math.round(ms);
+
+/** Attempts that a run left open when it ended: nothing of them runs any more. What they ended with, where that is known, stays. */
+export async function closeOpenAttempts(db: Db, run: string): Promise<void> {
+  await db.query(
+    `update attempts set phase = 'done', ended_at = now(), outcome = coalesce(outcome, 'cancelled') where run = $1 and ended_at is null`,
+    [run],
+  );
+}

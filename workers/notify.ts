@@ -7,7 +7,7 @@ const TIMEOUT_MS = 30_000;
 /** What a notification command inherits; secrets of the worker stay with it. */
 const INHERITED = ['PATH', 'HOME', 'LANG'] as const;
 
-/** The message as JSON on standard input's stead in SWARMLINE_MESSAGE, and as the webhook's body. Throws what is to be tried again. */
+/** The message as JSON on the command's standard input and in SWARMLINE_MESSAGE, and as the webhook's body. Throws what is to be tried again. */
 export const notify: RecordDeps['notify'] = async ({ run, webhook }, message) => {
   if (run !== null) await command(run, message);
   if (webhook !== null) {
@@ -27,7 +27,7 @@ async function command([program, ...args]: readonly string[], message: NotifyMes
   const inherited = Object.fromEntries(
     INHERITED.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
   );
-  await promisify(execFile)(program, args, {
+  const running = promisify(execFile)(program, args, {
     timeout: TIMEOUT_MS,
     env: {
       ...inherited,
@@ -37,4 +37,7 @@ async function command([program, ...args]: readonly string[], message: NotifyMes
       SWARMLINE_MESSAGE: JSON.stringify(message),
     },
   });
+  running.child.stdin?.on('error', () => undefined); // a command need not read it
+  running.child.stdin?.end(JSON.stringify(message));
+  await running;
 }

@@ -3,18 +3,19 @@ import {
   ApplicationFailure,
   condition,
   getExternalWorkflowHandle,
+  isCancellation,
   ParentClosePolicy,
   startChild,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { TaskStart } from '../activities/contract.ts';
 import type { PlanTask } from '../spec/model.ts';
-import { layersOf, waveParts } from '../spec/schedule.ts';
+import { layersOf, unmetDependencies, waveParts } from '../spec/schedule.ts';
 import { shareSlots } from '../spec/slots.ts';
 import { isClosed } from '../spec/task-state.ts';
 import { attributesOf } from './attributes.ts';
 import type { IntegrationResult } from './protocol.ts';
-import { integrate, mainlineId, waveId } from './protocol.ts';
+import { integrate, mainlineId, taskWorkflowId, waveId } from './protocol.ts';
 import type { RunContext } from './run-context.ts';
 import { wave as waveWorkflow } from './wave.ts';
 
@@ -150,7 +151,26 @@ export async function runFrontier(context: RunContext): Promise<ScheduleEnd> {
     }
     if (idle && !integrating && !context.paused && state.isDone()) return 'done';
     await nextChange(context);
+    await recallOrphans(context);
     if (historyIsLong() && !integrating) return 'renew';
+  }
+}
+
+/** Running tasks whose dependency was taken out again return to pending: what they build on is no longer there. */
+async function recallOrphans({ run, state }: RunContext): Promise<void> {
+  const orphans = state.all(
+    (record) =>
+      ['running', 'retrying', 'merging'].includes(record.state) &&
+      record.intent === null &&
+      unmetDependencies(record.plan, state.standings).length > 0,
+  );
+  for (const record of orphans) {
+    record.intent = 'restart';
+    try {
+      await getExternalWorkflowHandle(taskWorkflowId(run, record.plan.id, record.round)).cancel();
+    } catch (error) {
+      if (isCancellation(error)) throw error; // otherwise it has ended, and its report is on its way
+    }
   }
 }
 

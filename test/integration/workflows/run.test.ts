@@ -69,6 +69,21 @@ describe('a run', () => {
     expect(fake.main).toHaveLength(4);
   }, 60_000);
 
+  test('frontier: what runs on landed work that is taken out again goes back to pending and runs anew on its next form', async () => {
+    const lineRed = (level: string, requests: readonly string[]): boolean =>
+      level === 'wave' && requests.includes('a/1');
+    const agentMs = (task: string): number => (task === 'b' ? 4000 : 5);
+    const fake = await play(
+      { plan: [{ id: 'a' }, { id: 'b', dependsOn: ['a'] }], policy: { schedule: 'frontier' }, lineRed, agentMs },
+      async (handle) => {
+        expect(await result(handle)).toMatchObject({ outcome: 'completed', tasks: { passed: 2 } });
+      },
+    );
+    expect(fake.main[0]).toBe('a/2');
+    expect(fake.cancelledAgents).toBe(1);
+    expect(fake.started.filter((id) => id.startsWith('b/'))).toHaveLength(2);
+  }, 60_000);
+
   test('never more tasks hold a slot than policy.inFlight', async () => {
     const plan = Array.from({ length: 8 }, (_, n) => ({ id: `t${n}` }));
     const fake = await play({ plan, policy: { inFlight: 2 }, agentMs: () => 2000 }, async (handle) => {
