@@ -65,6 +65,8 @@ export async function updateRefs(gitDir: string, updates: readonly RefUpdate[]):
   if (updates.length === 0) return;
   const lines = updates.map((u) => `update ${u.ref}\0${u.to ?? NO_OID}\0${u.from ?? NO_OID}\0`);
   const input = `start\0${lines.join('')}prepare\0commit\0`;
+  /** Failures in a row with no lock to be seen: one that came and went between git's try and our look is none of them twice. */
+  let unexplained = 0;
   for (let tries = 0; ; tries++) {
     try {
       await git(gitDir, ['update-ref', '--stdin', '-z'], { input });
@@ -72,9 +74,8 @@ export async function updateRefs(gitDir: string, updates: readonly RefUpdate[]):
     } catch (error) {
       if (!(error instanceof GitError) || error.exitCode !== 128) throw error;
       await throwIfMoved(gitDir, updates);
-      // Once more in any case: a lock may have come and gone.
-      const locked = await waitForLocks(gitDir, updates);
-      if (tries >= LOCK_TRIES || (tries > 0 && !locked)) throw error;
+      unexplained = (await waitForLocks(gitDir, updates)) ? 0 : unexplained + 1;
+      if (tries >= LOCK_TRIES || unexplained > 2) throw error;
     }
   }
 }

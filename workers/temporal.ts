@@ -1,6 +1,5 @@
 /** Connection to Temporal, and what must be there before a worker polls. */
 import { NativeConnection, Runtime } from '@temporalio/worker';
-import type { NativeConnectionOptions } from '@temporalio/worker';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import proto from '@temporalio/proto';
 import { SEARCH_ATTRIBUTES } from '../workflows/attributes.ts';

@@ -51,7 +51,7 @@ describe('notifications', () => {
   });
 
   test('a command that fails is thrown, to be tried again', async () => {
-    await expect(notify({ run: ['false'], webhook: null }, MESSAGE)).rejects.toThrow();
+    await expect(notify({ run: ['false'], webhook: null }, MESSAGE)).rejects.toThrow('Command failed');
   });
 });
 
