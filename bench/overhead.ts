@@ -2,7 +2,7 @@
  * What coordination adds: the whole system but the containers (real Temporal on a file, real Postgres, real orchestrator and mainline
  * workers, a real hub, the real activities), tasks whose agents wait for a fixed time, as many as are to be in flight at once.
  *
- * 1. Everything runs in a state folder and on ports of its own, and is stopped and removed at the end.
+ * 1. Everything runs in a state folder and on ports of its own, and is stopped and removed at the end, also when it is interrupted.
  * 2. The peer, a plain semaphore in this process with the same tasks, runs at the same time.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { setTimeout as delay } from 'node:timers/promises';
+import { EXIT, QuietExit } from '../cli/exit.ts';
 import type { Progress } from '../cli/progress.ts';
 import { isolatedEnvironment, startStack } from '../cli/setup/stack.ts';
 import type { Stack } from '../cli/setup/stack.ts';
@@ -40,12 +41,20 @@ export async function overhead(bench: OverheadBench): Promise<Row[]> {
   const { seconds, levels, keep, progress } = bench;
   const stateDir = await mkdtemp(join(tmpdir(), 'swarmline-bench-overhead-'));
   let stack: Stack | null = null;
+  const interrupted = new Promise<never>((_, reject) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => reject(new QuietExit(EXIT.failed)));
+  });
+  interrupted.catch(() => undefined);
   try {
     stack = await startStack(await isolatedEnvironment(stateDir), { workers: ['orchestrator', 'mainline'], progress });
     const rows: Row[] = [];
     for (const inFlight of levels) {
       const title = `${inFlight} tasks of ${seconds} s in flight`;
-      rows.push(...(await progress.step(title, (update) => level(stack!, bench, inFlight, stateDir, update))));
+      rows.push(
+        ...(await progress.step(title, (update) =>
+          Promise.race([interrupted, level(stack!, bench, inFlight, stateDir, update)]),
+        )),
+      );
     }
     return rows;
   } finally {
