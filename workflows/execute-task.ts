@@ -198,7 +198,8 @@ export async function executeTask(input: ExecuteTaskInput): Promise<TaskReport> 
     }
   } catch (error) {
     if (error instanceof DependencyEjected) return report('pending', error.why);
-    if (!isCancellation(error)) {
+    // A container that is killed while its activity is being cancelled ends as a fault of the host: the cancellation is what happened.
+    if (!isCancellation(error) && !CancellationScope.current().consideredCancelled) {
       // A person's mistake (an image that is not there, a set-up that fails): blocked with what it said, for a person to mend and retry.
       if (!(error instanceof ActivityFailure)) throw error;
       const why = error.cause?.message ?? error.message;
