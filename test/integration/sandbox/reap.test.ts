@@ -70,6 +70,8 @@ describe('reaping', () => {
   test('what a killed worker owned is removed: containers, workspaces, mounts; what a living one owns stays', async () => {
     const [dead, alive] = await Promise.all([worker('dead'), worker('alive')]);
     const own = bench.run('sleep 3; echo mine');
+    // Two of each worker and our own: what is counted below must be there.
+    while ((await bench.containers()).length < 5) await new Promise((resolve) => setTimeout(resolve, 20));
     expect(await bench.sandbox.reap()).toBe(0); // both live
     dead.kill('SIGKILL');
     await once(dead, 'exit');
