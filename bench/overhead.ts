@@ -5,7 +5,7 @@
  * 1. Everything runs in a state folder and on ports of its own, and is stopped and removed at the end, also when it is interrupted.
  * 2. The peer, a plain semaphore in this process with the same tasks, runs at the same time.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
@@ -14,6 +14,7 @@ import { EXIT, QuietExit } from '../cli/exit.ts';
 import type { Progress } from '../cli/progress.ts';
 import { isolatedEnvironment, startStack } from '../cli/setup/stack.ts';
 import type { Stack } from '../cli/setup/stack.ts';
+import { removeTree } from '../sandbox/owned-directory.ts';
 import { forkHost } from './overhead-fork.ts';
 import type { HostSettings } from './overhead-host.ts';
 import { playRun } from './overhead-run.ts';
@@ -60,7 +61,7 @@ export async function overhead(bench: OverheadBench): Promise<Row[]> {
   } finally {
     await stack?.stop();
     if (keep) progress.line(`the state is in ${stateDir}`);
-    else await rm(stateDir, { recursive: true, force: true });
+    else await removeTree(stateDir);
   }
 }
 

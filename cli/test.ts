@@ -100,9 +100,10 @@ export function register(program: Command): void {
     .option('-y, --yes', 'install what is missing without asking', false)
     .option('--unit', 'only what needs no service', false)
     .action(async (patterns: string[], { yes, unit }: { yes: boolean; unit: boolean }) => {
-      const [{ ensureMachine }, { projectRoot }] = await Promise.all([
+      const [{ ensureMachine }, { projectRoot }, { removeTree }] = await Promise.all([
         import('./setup/machine.ts'),
         import('./setup/root.ts'),
+        import('../sandbox/owned-directory.ts'),
       ]);
       const root = projectRoot();
       const stateDir = await mkdtemp(join(tmpdir(), 'swarmline-test-'));
@@ -133,7 +134,8 @@ export function register(program: Command): void {
         process.stdout.write(`${total.passed} passed, ${total.failed} failed\n`);
         if (total.failed > 0) throw new QuietExit(EXIT.failed);
       } finally {
-        await rm(stateDir, { recursive: true, force: true });
+        // Not fs.rm: a worker that a test killed may have left a workspace mounted.
+        await removeTree(stateDir);
       }
     });
 }

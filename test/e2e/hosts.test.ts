@@ -1,6 +1,7 @@
 /** Two sandbox hosts with nothing in common but the hub's address: both work, one is killed, its attempts run on the other. */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
@@ -33,6 +34,11 @@ async function startHost(id: string): Promise<void> {
     return rows.length > 0;
   });
 }
+async function kill(host: ChildProcess): Promise<void> {
+  const gone = host.exitCode === null && host.signalCode === null ? once(host, 'exit') : null;
+  host.kill('SIGKILL');
+  await gone;
+}
 const containersOf = async (id: string): Promise<number> =>
   (
     await stack.docker.listContainers({
@@ -54,7 +60,7 @@ beforeAll(async () => {
   await stack.submit('hosts', specOf('hosts', url, { roles: { worker: { engine: 'command' } }, tasks }));
 });
 afterAll(async () => {
-  for (const host of hosts.values()) host.kill('SIGKILL');
+  await Promise.all([...hosts.values()].map(kill));
   for (const { Id, Labels } of await stack.docker.listContainers({
     all: true,
     filters: { label: ['swarmline.run=hosts'] },
@@ -70,7 +76,7 @@ test('both work; the attempts of the one that is killed run on the other, every 
     'both hosts run agents',
     async () => (await containersOf('host-a')) > 0 && (await containersOf('host-b')) > 0,
   );
-  hosts.get('host-b')!.kill('SIGKILL');
+  await kill(hosts.get('host-b')!);
   const lost = await attemptsAt('host-b', true);
   expect(lost.length).toBeGreaterThan(0);
   const overview = await stack.awaitRun('hosts', 'its end', ({ run }) => run.outcome !== null, 240_000);

@@ -6,7 +6,7 @@
  * 2. `stop` leaves no process, no container and no file, whatever a test left running.
  */
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
@@ -19,6 +19,7 @@ import type { WorkerName } from '../../cli/setup/worker-processes.ts';
 import { statusLines } from '../../cli/render/status.ts';
 import { needsPerson } from '../../cli/render/waiting.ts';
 import { connectDocker } from '../../sandbox/index.ts';
+import { removeTree } from '../../sandbox/owned-directory.ts';
 import { connect, runOverview } from '../../store/index.ts';
 import type { Pool, RunOverview } from '../../store/index.ts';
 import { temporalBin } from './temporal-bin.ts';
@@ -61,9 +62,16 @@ export async function openTestStack(
   const dir = await mkdtemp(join(tmpdir(), 'swarmline-e2e-'));
   const quiet = createProgress({ write: () => true });
   const given = { ...(await isolatedEnvironment(dir)), SWARMLINE_TEMPORAL_BIN: temporalBin(), ...options.env };
-  const closers: (() => Promise<unknown>)[] = [() => rm(dir, { recursive: true, force: true })];
+  const closers: (() => Promise<unknown>)[] = [
+    // A worker that was killed has left its workspaces mounted.
+    () => removeTree(dir),
+  ];
   const stop = async (): Promise<void> => {
-    for (const close of closers.splice(0).toReversed()) await close();
+    const failures: unknown[] = [];
+    for (const close of closers.splice(0).toReversed()) {
+      await close().catch((error: unknown) => failures.push(error));
+    }
+    if (failures.length > 0) throw new AggregateError(failures, 'the stack of a test did not stop cleanly');
   };
   try {
     const docker = connectDocker(process.env);

@@ -1,6 +1,6 @@
 /** A run without Temporal, Postgres or a server: a real hub behind its server, a real Docker engine, a store in memory, and the activities over them. */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
@@ -24,6 +24,7 @@ import {
   resolveImage,
   sandboxUser,
 } from '../../../sandbox/index.ts';
+import { removeTree } from '../../../sandbox/owned-directory.ts';
 import { startServices } from '../../../sandbox/services.ts';
 import { ensureSetup } from '../../../sandbox/setup.ts';
 import type { BaselineRecord } from '../../../spec/gate/baseline.ts';
@@ -262,7 +263,7 @@ export async function world(files: Record<string, string>, change: SpecChange): 
       for (const { Id } of await docker.listContainers({ all: true, filters: { label: [`swarmline.instance=${instance}`] } }))
         await docker.getContainer(Id).remove({ force: true, v: true });
       await server.close();
-      await rm(root, { recursive: true, force: true });
+      await removeTree(root);
       if (left > 0) throw new Error(`${left} containers were left behind`);
     },
   }; // prettier-ignore
