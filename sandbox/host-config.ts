@@ -8,6 +8,7 @@
  * 4. Mounts are `Mounts`, never `Binds` (which would create a missing source as root), and never beneath /workspace, where the agent could plant a link.
  */
 import type Docker from 'dockerode';
+import { confinement } from './confinement.ts';
 import { RequestRefused } from './faults.ts';
 import type { Mount, StepRequest } from './types.ts';
 import { sandboxUser } from './user.ts';
@@ -40,31 +41,13 @@ export function createOptions(
     Healthcheck: { Test: ['NONE'] },
     Labels: labels,
     HostConfig: {
+      ...confinement(limits),
       NetworkMode: joined ? `container:${network.container}` : network,
-      Init: true,
       ReadonlyRootfs: true,
-      Privileged: false,
-      AutoRemove: false,
-      CapDrop: ['ALL'],
-      SecurityOpt: ['no-new-privileges:true'],
-      Memory: limits.memoryBytes,
-      MemorySwap: limits.memoryBytes,
-      NanoCpus: Math.round(limits.cpus * 1e9),
-      PidsLimit: limits.pids,
-      OomScoreAdj: 500,
-      Ulimits: [
-        { Name: 'nofile', Soft: 8192, Hard: 8192 },
-        { Name: 'core', Soft: 0, Hard: 0 },
-        { Name: 'fsize', Soft: limits.diskBytes, Hard: limits.diskBytes },
-      ],
       Tmpfs: tmpfs(limits.memoryBytes, uid, gid),
       ShmSize: Math.min(64 * MIB, Math.floor(limits.memoryBytes / 16)),
-      IpcMode: 'private',
-      CgroupnsMode: 'private',
-      RestartPolicy: { Name: 'no' },
-      LogConfig: { Type: 'none', Config: {} },
       Mounts: mountsOf(request),
-    } as Docker.HostConfig, // CgroupnsMode is missing in the types
+    },
   };
 }
 

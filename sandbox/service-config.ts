@@ -5,6 +5,7 @@
  */
 import type Docker from 'dockerode';
 import type { Limits, Service } from '../spec/model.ts';
+import { confinement } from './confinement.ts';
 
 /** What database images need to take over their data directory and change to their own user. */
 const CAPABILITIES = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'KILL', 'SETGID', 'SETUID'];
@@ -38,31 +39,14 @@ export function serviceOptions(wanted: Wanted): Docker.ContainerCreateOptions {
     Healthcheck: { Test: ['NONE'] },
     Labels: wanted.labels,
     HostConfig: {
+      ...confinement(limits),
       NetworkMode: joins === null ? 'none' : `container:${joins}`,
       // /etc/hosts is the namespace's, so these hold for the step as well.
       ...(joins === null ? { ExtraHosts: wanted.names.map((name) => `${name}:127.0.0.1`) } : {}),
-      Init: true,
-      Privileged: false,
-      AutoRemove: false,
-      CapDrop: ['ALL'],
       CapAdd: CAPABILITIES,
-      SecurityOpt: ['no-new-privileges:true'],
-      Memory: limits.memoryBytes,
-      MemorySwap: limits.memoryBytes,
-      NanoCpus: Math.round(limits.cpus * 1e9),
-      PidsLimit: limits.pids,
-      OomScoreAdj: 500,
-      Ulimits: [
-        { Name: 'core', Soft: 0, Hard: 0 },
-        { Name: 'fsize', Soft: limits.diskBytes, Hard: limits.diskBytes },
-      ],
       Tmpfs: Object.fromEntries(
         wanted.volumes.map((path) => [path, `rw,nosuid,nodev,size=${Math.min(limits.diskBytes, limits.memoryBytes)}`]),
       ),
-      IpcMode: 'private',
-      CgroupnsMode: 'private',
-      RestartPolicy: { Name: 'no' },
-      LogConfig: { Type: 'none', Config: {} },
-    } as Docker.HostConfig, // CgroupnsMode is missing in the types
+    },
   };
 }
