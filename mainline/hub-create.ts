@@ -78,7 +78,8 @@ export async function makeHub(input: CreateHubInput): Promise<void> {
   try {
     await mkdir(made);
     await git(parent, ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', made], {
-      env: { GIT_DIR: made },
+      // What we read of refs, we read from files (ref-files.ts).
+      env: { GIT_DIR: made, GIT_DEFAULT_REF_FORMAT: 'files' },
     });
     await writeFile(join(made, 'config'), CONFIG);
     const base = input.url === null ? await emptyCommit(made) : await fetchBase(made, input.url, input);

@@ -9,7 +9,7 @@ import type { Line, LineEntry, MergeRequest } from '../spec/model.ts';
 import { messageWithTrailers, trailersOf } from './commit.ts';
 import { HubError, RefMoved } from './errors.ts';
 import { gitText } from './git-process.ts';
-import { BASE, GREEN, MAIN, NEXT, VERIFIED, isAncestor, readRefs, updateRefs } from './refs.ts';
+import { BASE, GREEN, MAIN, NEXT, VERIFIED, isAncestor, listRefs, readRefs, updateRefs } from './refs.ts';
 
 /** A commit of the line with everything that is needed to merge the same request again. */
 export interface LandedEntry extends LineEntry {
@@ -98,7 +98,7 @@ export async function landedRequests(gitDir: string, ref: string): Promise<LineE
 }
 
 export async function readLine(gitDir: string): Promise<Line> {
-  const [heads, green] = await Promise.all([readHeads(gitDir), readRefs(gitDir, GREEN)]);
+  const [heads, green] = await Promise.all([readHeads(gitDir), listRefs(gitDir, GREEN)]);
   const entries = await entriesBetween(gitDir, heads.main, heads.next);
   const { main, verified, next } = heads;
   return { main, verified, next, entries: entries.map(entryOf), greenPoints: green.size };
@@ -118,7 +118,7 @@ export async function advanceVerified(gitDir: string, from: string, to: string):
 /** Moves main forwards to a commit under verified and records the green point n. Done already: the same n. */
 export async function advanceMain(gitDir: string, to: string): Promise<{ n: number }> {
   const { main, verified } = await readHeads(gitDir);
-  const green = await readRefs(gitDir, GREEN);
+  const green = await listRefs(gitDir, GREEN);
   const points = [...green]
     .map(([ref, oid]) => ({ n: Number(ref.slice(GREEN.length)), oid }))
     .toSorted((a, b) => a.n - b.n);

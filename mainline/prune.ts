@@ -8,7 +8,7 @@
 import type { HubPlace } from './hub-place.ts';
 import { gitText } from './git-process.ts';
 import { entriesBetween, readHeads } from './line.ts';
-import { INFLIGHT, TASKS, readRefs, updateRefs } from './refs.ts';
+import { INFLIGHT, TASKS, listRefs, updateRefs } from './refs.ts';
 
 export interface PruneInput {
   /** Attempts committed before this may go. */
@@ -21,7 +21,7 @@ export interface PruneInput {
 export async function pruneTasks(hub: HubPlace, input: PruneInput): Promise<string[]> {
   const { main, next } = await readHeads(hub.dir);
   const needed = new Set((await entriesBetween(hub.dir, main, next)).map((entry) => entry.request));
-  for (const ref of (await readRefs(hub.dir, INFLIGHT)).keys()) needed.add(ref.slice(INFLIGHT.length));
+  for (const ref of (await listRefs(hub.dir, INFLIGHT)).keys()) needed.add(ref.slice(INFLIGHT.length));
   const final = new Set(input.finalTasks);
   const before = Math.floor(input.keepBefore.getTime() / 1000);
   const out = await gitText(hub.dir, [

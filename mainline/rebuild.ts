@@ -18,7 +18,7 @@ import { entriesBetween, entryOf, readHeads } from './line.ts';
 import type { Heads, LandedEntry } from './line.ts';
 import { packQuarantine, publish } from './publish.ts';
 import { openQuarantine } from './quarantine.ts';
-import { EJECTED, NEXT, REBUILDS, VERIFIED, readRef, readRefs } from './refs.ts';
+import { EJECTED, NEXT, REBUILDS, VERIFIED, listRefs, readRef } from './refs.ts';
 import type { RefUpdate } from './refs.ts';
 
 export interface RebuildInput {
@@ -129,7 +129,7 @@ async function refUpdates(
   if (tip !== heads.next) updates.push({ ref: NEXT, from: heads.next, to: tip });
   if (onto === 'main' && heads.verified !== heads.main)
     updates.push({ ref: VERIFIED, from: heads.verified, to: heads.main });
-  const there = await readRefs(hub.dir, EJECTED);
+  const there = await listRefs(hub.dir, EJECTED);
   const known = new Set(there.values());
   const numbers = new Map<string, number>();
   for (const ref of there.keys()) {

@@ -3,10 +3,13 @@
  *
  * 1. Every change names the old value; several changes happen together or not at all; the file is fsynced (core.fsync).
  */
-import { GitError, git, gitRun, gitText } from './git-process.ts';
+import { GitError, git, gitRun } from './git-process.ts';
+import { readRefs } from './ref-files.ts';
 import { waitForLocks } from './ref-locks.ts';
 import { HubError, RefMoved } from './errors.ts';
 import { NO_OID } from './tree.ts';
+
+export { listRefs, readRef, readRefs } from './ref-files.ts';
 
 export const MAIN = 'refs/heads/main';
 export const VERIFIED = 'refs/swarmline/verified';
@@ -33,21 +36,6 @@ export function isOid(text: string): boolean {
 export function taskRef(task: string, attempt: number): string {
   if (!isSafeId(task) || !Number.isSafeInteger(attempt) || attempt < 1) throw new HubError('Not a task and attempt');
   return `${TASKS}${task}/${attempt}`;
-}
-
-/** Refs below a prefix (or one ref by its full name) and what they point at. */
-export async function readRefs(gitDir: string, ...prefixes: string[]): Promise<Map<string, string>> {
-  const out = await gitText(gitDir, ['for-each-ref', '--format=%(refname) %(objectname)', ...prefixes]);
-  const refs = new Map<string, string>();
-  for (const line of out.split('\n')) {
-    const [name = '', oid = ''] = line.split(' ');
-    if (oid !== '') refs.set(name, oid);
-  }
-  return refs;
-}
-
-export async function readRef(gitDir: string, ref: string): Promise<string | null> {
-  return (await readRefs(gitDir, ref)).get(ref) ?? null;
 }
 
 const LOCK_TRIES = 60;
