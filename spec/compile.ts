@@ -1,7 +1,15 @@
 /** From the complete raw spec (fields.ts) to the compiled one (model.ts): units parsed, roles and tasks in their final form. */
 import type { RawTask } from './fields-task.ts';
 import type { RawSpec } from './fields.ts';
-import { ROLE_NAMES, type CompiledSpec, type Limits, type Role, type RoleName, type TaskSpec } from './model.ts';
+import {
+  ROLE_NAMES,
+  type Budget,
+  type CompiledSpec,
+  type Limits,
+  type Role,
+  type RoleName,
+  type TaskSpec,
+} from './model.ts';
 import { parseDuration, parseSize } from './units.ts';
 
 /** Milliseconds of a duration that the table of fields has accepted. */
@@ -40,7 +48,7 @@ export function compileSpec(
     },
     roles: compileRoles(raw.roles),
     policy: { ...raw.policy, scaffold: parts.scaffold, breaks: parts.breaks },
-    budget: raw.budget,
+    budget: compileBudget(raw.budget),
     notify: raw.notify,
     deliver:
       deliver.fastForward === null
@@ -60,6 +68,11 @@ function compileLimits(limits: RawSpec['sandbox']['limits']): Limits {
     agentMs: ms(limits.agent),
     stepMs: ms(limits.step),
   };
+}
+
+function compileBudget({ roles, ...budget }: RawSpec['budget']): Budget {
+  const given = Object.entries(roles).filter(([, limit]) => limit !== null);
+  return { ...budget, roles: Object.fromEntries(given) as Budget['roles'] };
 }
 
 function compileRoles(roles: RawSpec['roles']): CompiledSpec['roles'] {

@@ -22,6 +22,7 @@ import {
 import { either, group, list, map, optional, withDefaults } from './field-groups.ts';
 import { fanOutFields, ID_LIMITS, MAX_TASKS, taskFields } from './fields-task.ts';
 import { APPROVALS, NOTIFY_EVENTS } from './model.ts';
+import type { RoleName, SpendLimit } from './model.ts';
 
 /** The engines that a role may name. Which of them a build carries is the engines room's to say. */
 export const ENGINES = ['command', 'scripted', 'claude-code', 'codex', 'aider', 'external'] as const;
@@ -148,6 +149,23 @@ const roles = group({
   reconciler: optional('Brings drifted parts back together.', group(ROLE)),
 });
 
+// ───────────────────────────── budget ─────────────────────────────
+
+const spendLimit = (meaning: string) => ({
+  usd: number(meaning, { min: 0, max: 10_000_000, unit: 'US dollars', whole: false, default: null }),
+  tokens: number(meaning, { min: 0, max: 1_000_000_000_000, unit: 'tokens', default: null }),
+});
+const roleBudget = (name: RoleName): Block<SpendLimit | null> =>
+  optional(`The same for the role ${name}.`, group(spendLimit(`Of the role ${name}.`)));
+const roleBudgets = {
+  planner: roleBudget('planner'),
+  worker: roleBudget('worker'),
+  reviewer: roleBudget('reviewer'),
+  merger: roleBudget('merger'),
+  splitter: roleBudget('splitter'),
+  reconciler: roleBudget('reconciler'),
+};
+
 // ───────────────────────────── the whole ─────────────────────────────
 
 const policy = group({
@@ -239,20 +257,10 @@ export const specFields = group({
   policy: withDefaults(policy),
   budget: withDefaults(
     group({
-      usd: number('Spend at which nothing more starts.', {
-        min: 0,
-        max: 10_000_000,
-        unit: 'US dollars',
-        whole: false,
-        default: null,
-      }),
-      tokens: number('Tokens at which nothing more starts.', {
-        min: 0,
-        max: 1_000_000_000_000,
-        unit: 'tokens',
-        default: null,
-      }),
+      ...spendLimit('Spend of the run at which no model is called any more: the run pauses until `raise-budget`.'),
       modelCalls: number('Model calls at once, over all hosts.', { min: 1, max: 10_000, unit: 'calls', default: 20 }),
+      task: withDefaults(group(spendLimit('The same for each single task.'))),
+      roles: withDefaults(group(roleBudgets)),
     }),
   ),
   notify: withDefaults(

@@ -103,6 +103,20 @@ export interface Policy {
   readonly keepDays: number;
 }
 
+/** What may be spent; null: no limit. */
+export interface SpendLimit {
+  /** US dollars. */
+  readonly usd: number | null;
+  readonly tokens: number | null;
+}
+export interface Budget extends SpendLimit {
+  /** Model calls at once, over all hosts. */
+  readonly modelCalls: number;
+  readonly roles: Readonly<Partial<Record<RoleName, SpendLimit>>>;
+  /** Of each task. */
+  readonly task: SpendLimit;
+}
+
 export interface CompiledSpec {
   readonly name: string;
   readonly goal: string;
@@ -127,7 +141,7 @@ export interface CompiledSpec {
   };
   readonly roles: Readonly<Partial<Record<RoleName, Role>>> & { readonly worker: Role };
   readonly policy: Policy;
-  readonly budget: { readonly usd: number | null; readonly tokens: number | null; readonly modelCalls: number };
+  readonly budget: Budget;
   readonly notify: {
     readonly on: readonly NotifyEvent[];
     readonly run: readonly string[] | null;

@@ -71,6 +71,23 @@ export async function dedicatedClient(pool: Pool): Promise<pg.Client> {
   return client;
 }
 
+/** All of `work` or none of it, on one connection. */
+export async function inTransaction<T>(pool: Pool, work: (db: Db) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('begin');
+    const result = await work(client);
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    await client.query('rollback').catch((failure: Error) => (broken = failure));
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
 const camel = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /** Row → JSON-safe object: snake_case to camelCase, `started_at` to `startedAtMs` (ms since the epoch). */

@@ -11,6 +11,7 @@ export * from './locks.ts';
 export * from './log-entries.ts';
 export * from './merges.ts';
 export { migrate, MigrationChanged, SchemaTooNew } from './migrate.ts';
+export * from './model-calls.ts';
 export * from './overview.ts';
 export * from './runs.ts';
 export * from './tasks.ts';

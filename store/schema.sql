@@ -134,8 +134,41 @@ create table merges (
 CREATE UNIQUE INDEX merges_pkey ON public.merges USING btree (run, request);
 CREATE INDEX merges_waiting ON public.merges USING btree (run, requested_at) WHERE (state = ANY (ARRAY['queued'::text, 'merged'::text]));
 
+create table model_calls (
+  "attempt" integer not null,
+  "cache_write_tokens" bigint not null default 0,
+  "cached_tokens" bigint not null default 0,
+  "ended_at" timestamp with time zone,
+  "estimated" boolean not null default false,
+  "host" text not null,
+  "id" text not null,
+  "input_tokens" bigint not null default 0,
+  "microusd" bigint not null default 0,
+  "model" text not null,
+  "output_tokens" bigint not null default 0,
+  "reserved_microusd" bigint not null,
+  "reserved_tokens" bigint not null,
+  "retries" integer not null default 0,
+  "role" text not null,
+  "run" text not null,
+  "started_at" timestamp with time zone not null default clock_timestamp(),
+  "state" text not null default 'open'::text,
+  "status" integer,
+  "task" text not null,
+  "upstream" text not null,
+  "waited_ms" bigint not null default 0,
+  constraint model_calls_pkey PRIMARY KEY (id),
+  constraint model_calls_run_fkey FOREIGN KEY (run) REFERENCES runs(id) ON DELETE CASCADE,
+  constraint model_calls_state_check CHECK ((state = ANY (ARRAY['open'::text, 'done'::text, 'failed'::text, 'aborted'::text, 'lost'::text])))
+);
+CREATE INDEX model_calls_by_attempt ON public.model_calls USING btree (run, task, attempt);
+CREATE INDEX model_calls_by_time ON public.model_calls USING btree (upstream, started_at);
+CREATE INDEX model_calls_open ON public.model_calls USING btree (host) WHERE (state = 'open'::text);
+CREATE UNIQUE INDEX model_calls_pkey ON public.model_calls USING btree (id);
+
 create table runs (
   "base_commit" text,
+  "budget" jsonb,
   "details" jsonb,
   "ended_at" timestamp with time zone,
   "execution" text,
@@ -153,6 +186,19 @@ create table runs (
 );
 CREATE INDEX runs_open ON public.runs USING btree (started_at) WHERE (ended_at IS NULL);
 CREATE UNIQUE INDEX runs_pkey ON public.runs USING btree (id);
+
+create table spend (
+  "microusd" bigint not null default 0,
+  "open" integer not null default 0,
+  "reserved_microusd" bigint not null default 0,
+  "reserved_tokens" bigint not null default 0,
+  "run" text not null,
+  "scope" text not null,
+  "tokens" bigint not null default 0,
+  constraint spend_pkey PRIMARY KEY (run, scope),
+  constraint spend_run_fkey FOREIGN KEY (run) REFERENCES runs(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX spend_pkey ON public.spend USING btree (run, scope);
 
 create table swarmline_migrations (
   "applied_at" timestamp with time zone not null default now(),

@@ -97,7 +97,7 @@ function specOf(change: SpecChange): CompiledSpec {
       schedule: 'waves', attempts: 4, fixAttempts: 2, inFlight: 8, overlap: 'refuse', approve: [], baseline: change.baseline ?? 'refuse', scaffold: [], breaks: [],
       gateProof: 'warn', verify: 'batch', keepDays: 14,
     },
-    budget: { usd: null, tokens: null, modelCalls: 20 }, notify: { on: [], run: null, webhook: null },
+    budget: { usd: null, tokens: null, modelCalls: 20, roles: {}, task: { usd: null, tokens: null } }, notify: { on: [], run: null, webhook: null },
   }; // prettier-ignore
 }
 

@@ -60,7 +60,7 @@ export const compiledSpec = (tasks: readonly TaskSpec[] = [], more: Partial<Comp
     verify: 'batch',
     keepDays: 14,
   },
-  budget: { usd: null, tokens: null, modelCalls: 20 },
+  budget: { usd: null, tokens: null, modelCalls: 20, roles: {}, task: { usd: null, tokens: null } },
   notify: { on: [], run: null, webhook: null },
   deliver: { branch: 'swarmline/orders' },
   tasks,

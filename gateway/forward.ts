@@ -1,0 +1,195 @@
+/**
+ * One model call: reserved, sent, passed through as it comes, counted.
+ *
+ * 1. Whatever happens after the reservation, it is settled exactly once.
+ * 2. 429, 529 and a 503 that names a time are waited out here (backoff.ts); an upstream that cannot be reached is tried again.
+ *    Every other answer is the agent's to read.
+ * 3. A stream that breaks breaks for the agent as well: half an answer never looks whole.
+ */
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Backoff } from './backoff.ts';
+import { agentHeaders, upstreamHeaders } from './headers.ts';
+import type { Places } from './places.ts';
+import { RequestRefused } from './request.ts';
+import type { ModelRequest } from './request.ts';
+import type { Route } from './routes.ts';
+import { NO_USAGE } from './types.ts';
+import type { CallEnd, Caller, GatewayLog, Ledger, TokenUsage, Upstream, WantedCall } from './types.ts';
+import { createMeter } from './usage.ts';
+
+export type ModelRoute = Extract<Route, { kind: 'model' }>;
+
+export interface ForwardDeps {
+  readonly upstream: Upstream;
+  readonly backoff: Backoff;
+  readonly places: Places;
+  readonly ledger: Ledger;
+  readonly log: GatewayLog;
+  readonly now: () => number;
+}
+
+/** Tries of an upstream that does not answer at all, and the pause before each further one. */
+const UNREACHABLE_PAUSES_MS = [500, 1_000, 2_000, 4_000, 8_000];
+
+export async function forward(
+  id: string,
+  caller: Caller,
+  route: ModelRoute,
+  request: ModelRequest,
+  received: IncomingHttpHeaders,
+  response: ServerResponse,
+  deps: ForwardDeps,
+): Promise<void> {
+  const { upstream, places, ledger, now } = deps;
+  const left = new AbortController();
+  response.on('close', () => {
+    if (!response.writableFinished) left.abort(new Error('The agent has left'));
+  });
+  if (response.destroyed) left.abort(new Error('The agent has left'));
+  const call: WantedCall = {
+    id,
+    caller,
+    upstream: route.upstream,
+    model: request.model,
+    limits: upstream,
+    estimate: request.estimate,
+  };
+  const askedAtMs = now();
+  await places.enter(call, left.signal);
+  const waitedMs = now() - askedAtMs;
+  const told: Told = { end: 'failed', status: null, usage: null, sent: false, retries: 0, backoffMs: 0 };
+  try {
+    await send(route, request, received, response, left.signal, deps, told);
+  } catch (error) {
+    if (left.signal.aborted) told.end = 'aborted';
+    throw error;
+  } finally {
+    places.leave(call);
+    const { end, status, retries } = told;
+    const counted = count(told, request.estimate);
+    await settled(ledger, id, { end, status, ...counted, waitedMs: waitedMs + told.backoffMs, retries }, deps.log);
+  }
+}
+
+interface Told {
+  end: CallEnd;
+  status: number | null;
+  usage: TokenUsage | null;
+  /** The upstream has begun to answer, so it has begun to count. */
+  sent: boolean;
+  retries: number;
+  backoffMs: number;
+}
+
+/** What is counted: the provider's word, else the input as we estimate it when it had begun to answer. */
+function count(told: Told, estimate: TokenUsage): { usage: TokenUsage; estimated: boolean } {
+  if (told.usage !== null) return { usage: told.usage, estimated: told.end !== 'done' };
+  const billed = told.sent && told.status !== null && told.status < 400;
+  return billed ? { usage: { ...estimate, outputTokens: 0 }, estimated: true } : { usage: NO_USAGE, estimated: false };
+}
+
+async function settled(
+  ledger: Ledger,
+  id: string,
+  result: Parameters<Ledger['settle']>[1],
+  log: GatewayLog,
+): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await ledger.settle(id, result);
+    } catch (error) {
+      // Not lost: a call without an end is counted as reserved (store), which is more than it can have cost.
+      if (tries >= 20) return log.warn({ id, error: String(error) }, 'a call could not be settled');
+      await delay(1_000);
+    }
+  }
+}
+
+async function send(
+  route: ModelRoute,
+  request: ModelRequest,
+  received: IncomingHttpHeaders,
+  response: ServerResponse,
+  signal: AbortSignal,
+  deps: ForwardDeps,
+  told: Told,
+): Promise<void> {
+  const { upstream, backoff, now, log } = deps;
+  const key = await upstream.key();
+  const url = `${upstream.url.replace(/\/+$/, '')}${route.path}`;
+  const headers = upstreamHeaders(received, route.upstream, key);
+  for (let unreachable = 0; ;) {
+    const from = now();
+    await backoff.wait(signal);
+    told.backoffMs += now() - from;
+    let answer: Response;
+    try {
+      answer = await fetch(url, { method: 'POST', headers, body: request.body, signal, redirect: 'manual' });
+    } catch (error) {
+      signal.throwIfAborted();
+      const pause = UNREACHABLE_PAUSES_MS[unreachable++];
+      if (pause === undefined) {
+        throw new RequestRefused(502, `The ${route.upstream} upstream cannot be reached (${codeOf(error)}).`);
+      }
+      told.retries += 1;
+      await delay(pause, undefined, { signal });
+      continue;
+    }
+    told.status = answer.status;
+    const retryAfter = answer.headers.get('retry-after');
+    if (answer.status === 429 || answer.status === 529 || (answer.status === 503 && retryAfter !== null)) {
+      await answer.body?.cancel();
+      told.retries += 1;
+      const untilMs = backoff.refused(retryAfter);
+      log.info(
+        { upstream: route.upstream, status: answer.status, waitMs: untilMs - now() },
+        'the upstream asks for patience',
+      );
+      continue;
+    }
+    if (answer.status === 401 || answer.status === 403) {
+      // Its text may quote a part of the key.
+      await answer.body?.cancel();
+      log.warn({ upstream: route.upstream, status: answer.status }, 'the upstream refuses the key');
+      throw new RequestRefused(
+        502,
+        `The ${route.upstream} upstream refuses the key of this installation (${answer.status}).`,
+      );
+    }
+    if (answer.status < 400) backoff.accepted();
+    told.sent = true;
+    await pass(answer, route, response, told);
+    return;
+  }
+}
+
+/** The answer as it comes, at the pace at which the agent reads it. */
+async function pass(answer: Response, route: ModelRoute, response: ServerResponse, told: Told): Promise<void> {
+  const meter = createMeter(route.protocol, answer.headers.get('content-type') ?? '');
+  response.writeHead(answer.status, agentHeaders(answer.headers));
+  response.flushHeaders();
+  try {
+    for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
+      meter.see(chunk);
+      if (!response.write(chunk)) await drained(response);
+    }
+    response.end();
+    told.end = answer.status < 400 ? 'done' : 'failed';
+  } catch (error) {
+    response.destroy();
+    throw error;
+  } finally {
+    told.usage = meter.usage();
+  }
+}
+
+/** Until there is room again, or nobody reads any more. */
+const drained = (response: ServerResponse): Promise<unknown> =>
+  Promise.race([once(response, 'drain'), once(response, 'close')]);
+
+function codeOf(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause as { code?: unknown } | undefined) : undefined;
+  return typeof cause?.code === 'string' ? cause.code : 'no answer';
+}
