@@ -81,16 +81,19 @@ export function createGatewayClient(path: string): GatewayClient {
 
 function exchange(socketPath: string, method: string, body: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const asked = request({ socketPath, method, path: '/attempts' }, (response) => {
-      let text = '';
-      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-      response.on('error', reject);
-      response.on('end', () =>
-        response.statusCode === 200
-          ? resolve(text)
-          : reject(new Error(`The gateway answered ${response.statusCode}: ${text}`)),
-      );
-    });
+    const asked = request(
+      { socketPath, method, path: '/attempts', headers: { 'content-length': Buffer.byteLength(body) } },
+      (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+        response.on('error', reject);
+        response.on('end', () =>
+          response.statusCode === 200
+            ? resolve(text)
+            : reject(new Error(`The gateway answered ${response.statusCode}: ${text}`)),
+        );
+      },
+    );
     asked.on('error', reject);
     asked.end(body);
   });

@@ -26,7 +26,8 @@ export async function readBody(request: IncomingMessage, most: number = REQUEST_
   if (Number(request.headers['content-length'] ?? 0) > most) throw tooLarge;
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  // Not destroyed when it is too much: the answer that says so goes out on the same connection.
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes > most) throw tooLarge;
     chunks.push(chunk);

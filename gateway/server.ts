@@ -23,6 +23,8 @@ export interface ServerDeps extends Omit<ForwardDeps, 'upstream' | 'backoff'> {
 
 const CONNECTIONS = 32;
 const ARRIVAL_MS = 30_000;
+/** For how long the rest of a refused request is still read, so that its sender gets to read why. */
+const LINGER_MS = 1_000;
 
 export function createAttemptServer(caller: Caller, deps: ServerDeps): Server {
   const server = createServer(
@@ -84,9 +86,7 @@ function refuse(request: IncomingMessage, response: ServerResponse, error: unkno
   const body = JSON.stringify({ type: 'error', error: { type: 'swarmline_gateway', code: String(status), message } });
   // What was not read of the request would be taken for the next one.
   response.writeHead(status, { 'content-type': 'application/json', connection: 'close' }).end(body);
-  if (!request.complete)
-    request
-      .on('error', () => undefined)
-      .resume()
-      .setTimeout(1_000, () => request.destroy());
+  if (request.complete || request.destroyed) return;
+  request.on('error', () => undefined).resume();
+  setTimeout(() => request.destroy(), LINGER_MS).unref();
 }

@@ -152,6 +152,17 @@ export async function loadAgentResult(db: Db, key: AttemptKey): Promise<AgentRes
   return rows[0]?.agent_result ?? null;
 }
 
+/** Of these attempts, those whose agent has nothing more to do. */
+export async function agentsDone(db: Db, keys: readonly AttemptKey[]): Promise<AttemptKey[]> {
+  const { rows } = await db.query<AttemptKey & Record<string, unknown>>(
+    `select run, task, attempt from attempts
+     where (run, task, attempt) in (select * from unnest($1::text[], $2::text[], $3::int[]))
+       and (ended_at is not null or agent_result is not null)`,
+    [keys.map(({ run }) => run), keys.map(({ task }) => task), keys.map(({ attempt }) => attempt)],
+  );
+  return rows;
+}
+
 /** How it ended. May be told again with another outcome (passed, later ejected); the time of the first end stays. */
 export async function endAttempt(
   db: Db,

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism, homedir, hostname, totalmem } from 'node:os';
 import { join } from 'node:path';
 
-export const WORKER_ROLES = ['orchestrator', 'mainline', 'sandbox'] as const;
+export const WORKER_ROLES = ['orchestrator', 'mainline', 'sandbox', 'gateway'] as const;
 export type WorkerRole = (typeof WORKER_ROLES)[number];
 
 export interface WorkerConfig {
@@ -26,6 +26,10 @@ export interface WorkerConfig {
   /** Address that the hub listens on. */
   readonly hubHost: string;
   readonly slots: number;
+  /** Where this host's gateway keeps its sockets; its sandbox worker asks it there. */
+  readonly gatewayDir: string;
+  /** File that says which model APIs there are; null: none. */
+  readonly upstreamsFile: string | null;
 }
 
 /** A worker that cannot start as it is configured: what is wrong, all at once. */
@@ -60,13 +64,13 @@ export function loadWorkerConfig(role: WorkerRole, env: NodeJS.ProcessEnv): Work
   const hubUrl = text('SWARMLINE_HUB_URL') ?? 'http://127.0.0.1:7423';
   if (!URL.canParse(hubUrl)) problems.push(`SWARMLINE_HUB_URL=${hubUrl} is not a URL`);
   const hubToken = text('SWARMLINE_HUB_TOKEN') ?? readToken(stateDir);
-  if (hubToken === null && role !== 'orchestrator') {
+  if (hubToken === null && (role === 'mainline' || role === 'sandbox')) {
     problems.push(
       'SWARMLINE_HUB_TOKEN is not set and there is no hub-token file; the mainline worker and every sandbox host need the same one (16 characters or more)',
     );
   }
   const slots = whole('SWARMLINE_SLOTS', defaultSlots(availableParallelism(), totalmem()), 1, 10_000);
-  const base = whole('SWARMLINE_METRICS_PORT', 9464, 1, 65_533);
+  const base = whole('SWARMLINE_METRICS_PORT', 9464, 1, 65_532);
   if (problems.length > 0 || databaseUrl === null) throw new ConfigError(problems.join('\n'));
   const local = isLoopback(new URL(hubUrl).hostname) && text('SWARMLINE_HUB_LOCAL') !== '0';
   const hubRoot = join(stateDir, 'hubs');
@@ -86,6 +90,8 @@ export function loadWorkerConfig(role: WorkerRole, env: NodeJS.ProcessEnv): Work
     metricsHost: text('SWARMLINE_METRICS_HOST') ?? '127.0.0.1',
     hubHost: text('SWARMLINE_HUB_HOST') ?? '127.0.0.1',
     slots,
+    gatewayDir: join(stateDir, 'gateway'),
+    upstreamsFile: text('SWARMLINE_UPSTREAMS'),
   };
 }
 

@@ -1,9 +1,10 @@
-/** Entry point of every worker process: `node dist/workers/main.js orchestrator|mainline|sandbox`. */
+/** Entry point of every worker process: `node dist/workers/main.js orchestrator|mainline|sandbox|gateway`. */
 import pino from 'pino';
 import { Registry } from 'prom-client';
 import { connect, migrate } from '../store/index.ts';
 import { ConfigError, loadWorkerConfig, WORKER_ROLES } from './config.ts';
 import type { WorkerRole } from './config.ts';
+import { startGatewayRole } from './gateway.ts';
 import { startMainline } from './mainline.ts';
 import { addRunGauges, freePort, serveMetrics } from './metrics.ts';
 import { startOrchestrator } from './orchestrator.ts';
@@ -15,6 +16,7 @@ const ROLES: Readonly<Record<WorkerRole, (context: WorkerContext) => Promise<Run
   orchestrator: startOrchestrator,
   mainline: startMainline,
   sandbox: startSandbox,
+  gateway: startGatewayRole,
 };
 
 async function main(name: string | undefined): Promise<number> {
@@ -44,7 +46,7 @@ async function main(name: string | undefined): Promise<number> {
   const temporal = await connectTemporal(log);
   const running = await ROLES[role]({ config, log, db, temporal, registry });
   // Workers shut themselves down on SIGTERM and SIGINT (the SDK's runtime listens); run() resolves when all of it has ended.
-  const ended = Promise.all(running.workers.map((worker) => worker.run()));
+  const ended = Promise.all([...running.workers.map((worker) => worker.run()), running.ended]);
   ready = true;
   log.info(
     { queues: running.workers.map(({ options }) => options.taskQueue), metricsPort: config.metricsPort },

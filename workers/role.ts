@@ -16,6 +16,8 @@ export interface WorkerContext {
 
 export interface RunningRole {
   readonly workers: readonly Worker[];
+  /** For a process without workers: resolves when it has been told to stop. */
+  readonly ended?: Promise<void>;
   /** After the workers have ended. */
   close(): Promise<void>;
 }

@@ -20,6 +20,7 @@ import { startServices } from '../sandbox/services.ts';
 import { ensureSetup } from '../sandbox/setup.ts';
 import { removeHost, touchHost } from '../store/index.ts';
 import { admissionSlots } from './admission-slots.ts';
+import { every } from './every.ts';
 import type { RunningRole, WorkerContext } from './role.ts';
 import { WORKER_TIMES } from './temporal.ts';
 
@@ -103,10 +104,4 @@ export async function startSandbox({ config, db, temporal, log, registry }: Work
       await removeHost(db, config.hostId).catch(() => undefined); // the database may be gone already; the host then counts as dead in a minute
     },
   };
-}
-
-function every(ms: number, act: () => Promise<void>, log: WorkerContext['log']): NodeJS.Timeout {
-  return setInterval(() => {
-    act().catch((error: unknown) => log.warn({ error: String(error) }, 'housekeeping failed; it is tried again'));
-  }, ms);
 }

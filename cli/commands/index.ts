@@ -1,6 +1,7 @@
 /** What can be typed, in the order in which help lists it. Modules are light: clients are loaded by whoever needs them. */
 import type { Command } from 'commander';
 import * as cancel from './cancel.ts';
+import * as cost from './cost.ts';
 import * as deliver from './deliver.ts';
 import * as gc from './gc.ts';
 import * as logs from './logs.ts';
@@ -12,7 +13,7 @@ import * as updateCommands from './update-commands.ts';
 import * as validate from './validate.ts';
 import * as watch from './watch.ts';
 
-const MODULES = [validate, run, status, watch, logs, updateCommands, planCommands, cancel, deliver, gc, schema];
+const MODULES = [validate, run, status, watch, logs, cost, updateCommands, planCommands, cancel, deliver, gc, schema];
 
 /** Registers every command that talks to a running system. */
 export function registerAll(program: Command): void {

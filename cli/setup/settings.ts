@@ -89,7 +89,7 @@ export function loadSettings(env: NodeJS.ProcessEnv): Settings {
       ),
       postgres: parsePort('SWARMLINE_POSTGRES_PORT', env['SWARMLINE_POSTGRES_PORT'], 54_320),
       hub: hubUrl.port === '' ? (hubUrl.protocol === 'https:' ? 443 : 80) : Number(hubUrl.port),
-      metrics: parsePort('SWARMLINE_METRICS_PORT', env['SWARMLINE_METRICS_PORT'], 9464, 3),
+      metrics: parsePort('SWARMLINE_METRICS_PORT', env['SWARMLINE_METRICS_PORT'], 9464, 4),
     },
     engine: {
       socket: given(env['SWARMLINE_DOCKER_SOCKET']) ?? DEFAULT_SOCKET,

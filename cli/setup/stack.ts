@@ -33,7 +33,7 @@ export interface StackReport {
 
 export interface StackOptions {
   readonly progress?: Progress;
-  /** Default: all three. */
+  /** Default: all. */
   readonly workers?: readonly WorkerName[];
   /** Leave to install what is missing. */
   readonly yes?: boolean;
@@ -108,7 +108,7 @@ export async function isolatedEnvironment(
 ): Promise<NodeJS.ProcessEnv> {
   // Postgres, as another user, has to reach its data below.
   await chmod(stateDir, 0o755);
-  const first = await freePorts(7);
+  const first = await freePorts(8);
   const env: NodeJS.ProcessEnv = { ...base };
   for (const name of ['TEMPORAL_ADDRESS', 'DATABASE_URL', 'SWARMLINE_HUB_TOKEN', 'TEMPORAL_NAMESPACE'])
     delete env[name];

@@ -1,4 +1,4 @@
-/** The three worker processes of this machine: started detached, ready when /healthz answers 200. */
+/** The worker processes of this machine: started detached, ready when /healthz answers 200. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { MissingError } from '../exit.ts';
@@ -10,7 +10,7 @@ import { projectRoot } from './root.ts';
 import type { Settings } from './settings.ts';
 
 /** In the order in which they start; the place is the offset from the base of the metrics ports. */
-export const WORKERS = ['orchestrator', 'mainline', 'sandbox'] as const;
+export const WORKERS = ['orchestrator', 'mainline', 'sandbox', 'gateway'] as const;
 export type WorkerName = (typeof WORKERS)[number];
 
 const READY_MS = 90_000;

@@ -37,10 +37,10 @@ describe('the configuration of a worker', () => {
   });
 
   test('each role has a metrics port of its own', () => {
-    const ports = (['orchestrator', 'mainline', 'sandbox'] as const).map(
+    const ports = (['orchestrator', 'mainline', 'sandbox', 'gateway'] as const).map(
       (role) => loadWorkerConfig(role, { ...GOOD, SWARMLINE_METRICS_PORT: '9000' }).metricsPort,
     );
-    expect(ports).toEqual([9000, 9001, 9002]);
+    expect(ports).toEqual([9000, 9001, 9002, 9003]);
   });
 
   test('slots by default: one and a half a core, as far as memory holds', () => {

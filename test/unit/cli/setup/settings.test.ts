@@ -27,9 +27,9 @@ describe('settings from the environment', () => {
       SWARMLINE_TEMPORAL_PORT: '7500',
       SWARMLINE_POSTGRES_PORT: '5',
       SWARMLINE_HUB_URL: 'http://127.0.0.1:99/',
-      SWARMLINE_METRICS_PORT: '65533',
+      SWARMLINE_METRICS_PORT: '65532',
     });
-    expect(ports).toEqual({ temporal: 7500, temporalUi: 8500, postgres: 5, hub: 99, metrics: 65_533 });
+    expect(ports).toEqual({ temporal: 7500, temporalUi: 8500, postgres: 5, hub: 99, metrics: 65_532 });
   });
 
   test.each(['0', '65536', '-1', '1e3', ' 80', 'http'])('%p is refused as a port', (text) => {
