@@ -1,4 +1,5 @@
 /** The store's whole public surface. */
+export * from './agents-words.ts';
 export * from './artifacts.ts';
 export * from './attempts.ts';
 export { codeOf, connect, SQLSTATE } from './db.ts';

@@ -44,6 +44,32 @@ CREATE INDEX attempts_open ON public.attempts USING btree (run) WHERE (ended_at 
 CREATE UNIQUE INDEX attempts_pkey ON public.attempts USING btree (run, task, attempt);
 CREATE INDEX attempts_queued ON public.attempts USING btree (run, requested_at) WHERE ((phase = 'merge'::text) AND (merged_at IS NULL));
 
+create table decisions (
+  "at" timestamp with time zone not null default now(),
+  "id" text not null,
+  "interfaces" text[] not null,
+  "owner" text not null,
+  "run" text not null,
+  "subject" text not null,
+  "superseded_by" text,
+  "text" text not null,
+  constraint decisions_pkey PRIMARY KEY (run, id),
+  constraint decisions_run_fkey FOREIGN KEY (run) REFERENCES runs(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX decisions_pkey ON public.decisions USING btree (run, id);
+
+create table flags (
+  "at" timestamp with time zone not null default now(),
+  "attempt" integer not null,
+  "path" text not null,
+  "run" text not null,
+  "task" text not null,
+  "why" text not null,
+  constraint flags_pkey PRIMARY KEY (run, path, task, attempt),
+  constraint flags_run_fkey FOREIGN KEY (run) REFERENCES runs(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX flags_pkey ON public.flags USING btree (run, path, task, attempt);
+
 create table gate_results (
   "artifact" text,
   "at" timestamp with time zone not null default now(),
@@ -166,6 +192,20 @@ CREATE INDEX model_calls_by_time ON public.model_calls USING btree (upstream, st
 CREATE INDEX model_calls_open ON public.model_calls USING btree (host) WHERE (state = 'open'::text);
 CREATE UNIQUE INDEX model_calls_pkey ON public.model_calls USING btree (id);
 
+create table notices (
+  "at" timestamp with time zone not null default now(),
+  "by_task" text not null,
+  "commit" text not null,
+  "delivered_at" timestamp with time zone,
+  "files" text[] not null,
+  "run" text not null,
+  "task" text not null,
+  constraint notices_pkey PRIMARY KEY (run, task, commit),
+  constraint notices_run_fkey FOREIGN KEY (run) REFERENCES runs(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX notices_pkey ON public.notices USING btree (run, task, commit);
+CREATE INDEX notices_unread ON public.notices USING btree (run, task) WHERE (delivered_at IS NULL);
+
 create table runs (
   "base_commit" text,
   "budget" jsonb,
@@ -186,6 +226,22 @@ create table runs (
 );
 CREATE INDEX runs_open ON public.runs USING btree (started_at) WHERE (ended_at IS NULL);
 CREATE UNIQUE INDEX runs_pkey ON public.runs USING btree (id);
+
+create table scope_requests (
+  "answer" text,
+  "at" timestamp with time zone not null default now(),
+  "attempt" integer not null,
+  "key" text not null,
+  "note" text not null,
+  "paths" text[] not null,
+  "run" text not null,
+  "state" text not null default 'open'::text,
+  "task" text not null,
+  constraint scope_requests_pkey PRIMARY KEY (run, key),
+  constraint scope_requests_run_fkey FOREIGN KEY (run) REFERENCES runs(id) ON DELETE CASCADE,
+  constraint scope_requests_state_check CHECK ((state = ANY (ARRAY['open'::text, 'granted'::text, 'refused'::text, 'task'::text])))
+);
+CREATE UNIQUE INDEX scope_requests_pkey ON public.scope_requests USING btree (run, key);
 
 create table spend (
   "microusd" bigint not null default 0,
