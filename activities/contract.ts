@@ -51,7 +51,14 @@ export interface MainlineActivities {
   }): Promise<{ outcomes: MergeOutcome[]; line: Line }>;
   advanceVerified(input: { run: string; from: string; to: string }): Promise<void>;
   advanceMain(input: { run: string; to: string; wave: number }): Promise<{ n: number }>;
-  rebuildLine(input: { run: string; onto: 'main' | 'verified'; drop: readonly string[]; why: string }): Promise<{
+  /** Also ends the attempts of what is taken out: only the culprit's (a request of `drop`; null: nobody is blamed) counts as red. */
+  rebuildLine(input: {
+    run: string;
+    onto: 'main' | 'verified';
+    drop: readonly string[];
+    culprit: string | null;
+    why: string;
+  }): Promise<{
     line: Line;
     ejected: LineEntry[];
     conflicts: LineEntry[];

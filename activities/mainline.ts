@@ -81,7 +81,7 @@ export function createMainlineActivities(deps: AdmissionDeps): MainlineActivitie
           return { n };
         },
 
-        async rebuildLine({ run, onto, drop, why }) {
+        async rebuildLine({ run, onto, drop, culprit, why }) {
           const hub = await deps.hub(run);
           const entries = (await hub.line()).entries;
           const rules = await scopesOf(
@@ -100,6 +100,9 @@ export function createMainlineActivities(deps: AdmissionDeps): MainlineActivitie
             run,
             entriesUpTo(line.entries, line.verified).map((entry) => mergeRow(entry, 'verified')),
           );
+          for (const entry of [...rebuilt.ejected, ...conflicts]) {
+            await endAttempt(db, { run, ...entry }, endOf(entry, conflicts, culprit, why));
+          }
           return { line, ejected: rebuilt.ejected, conflicts };
         },
 
@@ -153,6 +156,22 @@ export function createMainlineActivities(deps: AdmissionDeps): MainlineActivitie
       await endAttempt(db, { run, task, attempt }, { outcome: 'passed', landedAtMs: now });
     }
   }
+}
+
+/** How an attempt ended whose work was taken out again, whatever was said of it when it landed. */
+function endOf(
+  entry: LineEntry,
+  conflicts: readonly LineEntry[],
+  culprit: string | null,
+  why: string,
+): { outcome: 'ejected' | 'conflict' | 'cancelled'; why: string } {
+  if (entry.request === culprit) return { outcome: 'ejected', why };
+  if (conflicts.includes(entry))
+    return { outcome: 'conflict', why: `It conflicts with the line that was rebuilt without ${culprit ?? 'others'}` };
+  return {
+    outcome: 'cancelled',
+    why: `Taken out of the line with ${culprit ?? 'all above the last green point'}: ${why}`,
+  };
 }
 
 /** Preset tests stand in the task's commit because we wrote them there: no change of the task's. */

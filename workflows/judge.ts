@@ -82,6 +82,6 @@ export async function ejectCulprit(
   const above = onto === 'main' ? line.entries : entriesAfter(line.entries, line.verified);
   const drop = ejectionOf(culprit, above, plan).map(({ request }) => request);
   return mainlineActivities.rebuildLine.executeWithOptions({ summary: `take out ${culprit.request}` }, [
-    { run, onto, drop, why },
+    { run, onto, drop, culprit: culprit.request, why },
   ]);
 }

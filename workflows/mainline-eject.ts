@@ -38,7 +38,7 @@ export async function eject(
 export async function ejectAll(state: MainlineState, entries: readonly LineEntry[], why: string): Promise<void> {
   const drop = entries.map(({ request }) => request);
   const rebuilt = await state.rebuildAlone(() =>
-    mainlineActivities.rebuildLine({ run: state.run, onto: 'main', drop, why }),
+    mainlineActivities.rebuildLine({ run: state.run, onto: 'main', drop, culprit: null, why }),
   );
   if (rebuilt === null) return;
   for (const entry of [...rebuilt.ejected, ...rebuilt.conflicts]) await tell(state, entry, false, why);
