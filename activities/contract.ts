@@ -149,14 +149,16 @@ export interface RunReport {
 }
 
 export interface RecordActivities {
+  /** @param input.atMs workflow time: what a late repetition of an older call says is left aside */
   recordRun(input: {
     run: string;
+    atMs: number;
     phase: string;
     waiting: readonly Waiting[];
     changes: readonly TaskChange[];
     paused: boolean;
   }): Promise<void>;
-  finishRun(input: { run: string; report: RunReport }): Promise<void>;
+  finishRun(input: { run: string; atMs: number; report: RunReport }): Promise<void>;
   /** Ends attempts in the store whose outcome only the workflow knows (conflict, ejected, passed). */
   endAttempt(input: {
     run: string;

@@ -25,9 +25,9 @@ export interface NotifyMessage {
 
 export function createRecordActivities({ db, notify }: RecordDeps): RecordActivities {
   return beating<RecordActivities>({
-    async recordRun({ run, phase, waiting, changes, paused }) {
-      await setPaused(db, run, paused);
-      await setRunPhase(db, run, phase, waiting.length === 0 ? null : waiting);
+    async recordRun({ run, atMs, phase, waiting, changes, paused }) {
+      await setPaused(db, run, paused, atMs);
+      await setRunPhase(db, run, phase, waiting.length === 0 ? null : waiting, atMs);
       await setTaskStates(
         db,
         run,
@@ -41,11 +41,12 @@ export function createRecordActivities({ db, notify }: RecordDeps): RecordActivi
             ? { waitingOn: state === 'blocked' ? 'a person' : null }
             : { waitingOn: waits.on, waitingWhy: waits.why, waitingSinceMs: waits.sinceMs }),
         })),
+        atMs,
       );
     },
-    async finishRun({ run, report }) {
+    async finishRun({ run, atMs, report }) {
       await closeOpenAttempts(db, run);
-      await finishRun(db, run, report.outcome, report);
+      await finishRun(db, run, report.outcome, report, atMs);
     },
     async endAttempt({ run, task, attempt, outcome, why }) {
       // What the mainline said is the log that the next attempt is given.

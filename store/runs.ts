@@ -90,14 +90,19 @@ export async function loadSpec(db: Db, run: string): Promise<CompiledSpec> {
   return rows[0].spec;
 }
 
-/** What the run is doing, and what it waits for (null: nothing). @throws UnknownRun */
-export async function setRunPhase(db: Db, run: string, phase: string, waiting: unknown): Promise<void> {
-  const { rowCount } = await db.query('update runs set phase = $2, details = $3, updated_at = now() where id = $1', [
-    run,
-    phase,
-    waiting === null || waiting === undefined ? null : json(waiting),
-  ]);
-  if (rowCount === 0) throw new UnknownRun(run);
+/**
+ * What the run is doing, and what it waits for (null: nothing).
+ * @param atMs workflow time of the change: an older change that arrives later is dropped. Without it the last one to arrive wins
+ * @throws UnknownRun
+ */
+export async function setRunPhase(db: Db, run: string, phase: string, waiting: unknown, atMs?: number): Promise<void> {
+  const details = waiting === null || waiting === undefined ? null : json(waiting);
+  const { rowCount } = await db.query(
+    `update runs set phase = $2, details = $3, state_at_ms = coalesce($4, state_at_ms), updated_at = now()
+     where id = $1 and state_at_ms <= coalesce($4, state_at_ms)`,
+    [run, phase, details, atMs ?? null],
+  );
+  if (rowCount === 0) await refuseUnknown(db, run);
 }
 
 /** @throws UnknownRun */
@@ -122,9 +127,19 @@ export async function noteImageDigest(db: Db, run: string, digest: string): Prom
   ]);
 }
 
-/** @throws UnknownRun */
-export async function setPaused(db: Db, run: string, paused: boolean): Promise<void> {
-  const { rowCount } = await db.query('update runs set paused = $2, updated_at = now() where id = $1', [run, paused]);
+/** @param atMs as for setRunPhase. @throws UnknownRun */
+export async function setPaused(db: Db, run: string, paused: boolean, atMs?: number): Promise<void> {
+  const { rowCount } = await db.query(
+    `update runs set paused = $2, state_at_ms = coalesce($3, state_at_ms), updated_at = now()
+     where id = $1 and state_at_ms <= coalesce($3, state_at_ms)`,
+    [run, paused, atMs ?? null],
+  );
+  if (rowCount === 0) await refuseUnknown(db, run);
+}
+
+/** Nothing was changed: the run is not there, or knows something newer. */
+async function refuseUnknown(db: Db, run: string): Promise<void> {
+  const { rowCount } = await db.query('select 1 from runs where id = $1', [run]);
   if (rowCount === 0) throw new UnknownRun(run);
 }
 
@@ -134,13 +149,17 @@ export async function isPaused(db: Db, run: string): Promise<boolean> {
   return rows[0]?.paused ?? false;
 }
 
-/** Its end; the first time it is told stays. @throws UnknownRun */
-export async function finishRun(db: Db, run: string, outcome: string, report: unknown): Promise<void> {
+/**
+ * Its end; the first time it is told stays.
+ * @param atMs workflow time: no older change overwrites the end
+ * @throws UnknownRun
+ */
+export async function finishRun(db: Db, run: string, outcome: string, report: unknown, atMs?: number): Promise<void> {
   const { rowCount } = await db.query(
     `update runs set outcome = $2, report = $3, phase = 'done', paused = false, details = null,
-       ended_at = coalesce(ended_at, now()), updated_at = now()
+       ended_at = coalesce(ended_at, now()), state_at_ms = greatest(state_at_ms, $4), updated_at = now()
      where id = $1`,
-    [run, outcome, json(report)],
+    [run, outcome, json(report), atMs ?? null],
   );
   if (rowCount === 0) throw new UnknownRun(run);
 }

@@ -221,6 +221,7 @@ create table runs (
   "report" jsonb,
   "spec" jsonb not null,
   "started_at" timestamp with time zone not null,
+  "state_at_ms" bigint not null default 0,
   "updated_at" timestamp with time zone not null default now(),
   constraint runs_pkey PRIMARY KEY (id)
 );

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { AgentResult, GateResult, GateStepResult } from '../../../spec/model.ts';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { createRecordActivities } from '../../../activities/records.ts';
+import type { AgentResult, GateResult, GateStepResult, TaskState } from '../../../spec/model.ts';
 import type { Pool } from '../../../store/db.ts';
 import * as store from '../../../store/index.ts';
 import { startCluster } from './cluster.ts';
@@ -136,6 +138,37 @@ describe('runs', () => {
     const first = (await store.loadRun(db, 'r'))?.endedAtMs;
     await store.finishRun(db, 'r', 'completed', { landed: 2 });
     expect(await store.loadRun(db, 'r')).toMatchObject({ endedAtMs: first, report: { landed: 2 }, phase: 'done' });
+  });
+});
+
+describe('a change that comes late', () => {
+  test('overwrites nothing newer of a run, nor its end, and is no error', async () => {
+    await store.setPaused(db, 'r', true, 2_000);
+    await store.setRunPhase(db, 'r', 'waves', [{ on: 'a person' }], 2_000);
+    await store.setPaused(db, 'r', false, 1_000);
+    await store.setRunPhase(db, 'r', 'prepare', null, 1_000);
+    expect(await store.loadRun(db, 'r')).toMatchObject({ paused: true, phase: 'waves', details: [{ on: 'a person' }] });
+    await store.finishRun(db, 'r', 'completed', {}, 3_000);
+    await store.setPaused(db, 'r', true, 2_000);
+    await store.setRunPhase(db, 'r', 'deliver', null, 2_000);
+    expect(await store.loadRun(db, 'r')).toMatchObject({ paused: false, phase: 'done', outcome: 'completed' });
+  });
+
+  test('of recordRun leaves a newer state of a task as it is', async () => {
+    const { recordRun } = createRecordActivities({ db, notify: async () => undefined });
+    const at = (atMs: number, state: TaskState, phase: string): Parameters<typeof recordRun>[0] => ({
+      run: 'r',
+      atMs,
+      phase,
+      waiting: [],
+      changes: [{ id: 'a', state }],
+      paused: false,
+    });
+    const records = new MockActivityEnvironment();
+    await records.run(recordRun, at(2_000, 'passed', 'deliver'));
+    await records.run(recordRun, at(1_000, 'running', 'waves'));
+    expect(await store.loadRun(db, 'r')).toMatchObject({ phase: 'deliver' });
+    expect((await store.listTasks(db, 'r')).find(({ id }) => id === 'a')).toMatchObject({ state: 'passed' });
   });
 });
 
