@@ -31,6 +31,14 @@ export interface SlotMessage {
   readonly why: string;
 }
 export const slotMessage = defineSignal<[SlotMessage]>('slotMessage');
+/** Slots move between the parts of a run: `give` are its own from now on, `ask` come back with its reports as they become free. */
+export interface SlotsMessage {
+  readonly give: number;
+  readonly ask: number;
+  /** Others lack slots: what it cannot use comes back unasked from now on. */
+  readonly scarce: boolean;
+}
+export const slotsMessage = defineSignal<[SlotsMessage]>('slots');
 export const holdStarts = defineSignal<[boolean]>('holdStarts');
 
 // ───────────────────────────── to mainline ─────────────────────────────
@@ -71,6 +79,10 @@ export interface WaveReport {
   readonly wave: number;
   readonly part: number;
   readonly tasks: readonly TaskReport[];
+  /** Slots that it gives back with this report. */
+  readonly returned: number;
+  /** Slots that it could use now. */
+  readonly wants: number;
   readonly closed: boolean;
 }
 export const waveReport = defineSignal<[WaveReport]>('waveReport');

@@ -14,18 +14,15 @@ import type { IntegrationResult } from './protocol.ts';
 import { mainlineId, planChanged, waveId } from './protocol.ts';
 import { hostActivities, recordActivities } from './proxies.ts';
 import { runDetails, waitingForPeople } from './run-details.ts';
+import { OpenParts } from './run-slots.ts';
+import type { OpenPart } from './run-slots.ts';
 import type { RunState } from './run-state.ts';
-
-export interface OpenPart {
-  readonly wave: number;
-  readonly part: number;
-}
 
 export class RunContext {
   readonly run: string;
   readonly admitted: Admitted;
   readonly state: RunState;
-  readonly openParts = new Map<string, OpenPart>();
+  readonly openParts: OpenParts;
   readonly integrations: IntegrationResult[] = [];
   readonly approved = new Set<Approval>();
   awaiting: { readonly what: Approval; readonly why: string; readonly sinceMs: number } | null = null;
@@ -47,10 +44,11 @@ export class RunContext {
   #recorded = '';
   #writing = false;
 
-  constructor(run: string, admitted: Admitted, state: RunState) {
+  constructor(run: string, admitted: Admitted, state: RunState, parts: Iterable<readonly [string, OpenPart]> = []) {
     this.run = run;
     this.admitted = admitted;
     this.state = state;
+    this.openParts = new OpenParts(admitted.policy.inFlight, parts);
     this.main = admitted.base;
   }
 
@@ -82,7 +80,14 @@ export class RunContext {
     this.#writing = true;
     try {
       await recordActivities.recordRun.executeWithOptions({ summary: `record ${phase}` }, [
-        { run: this.run, phase: this.phase, waiting, changes: this.state.changes(), paused: this.paused },
+        {
+          run: this.run,
+          atMs: Date.now(),
+          phase: this.phase,
+          waiting,
+          changes: this.state.changes(),
+          paused: this.paused,
+        },
       ]);
     } finally {
       this.#writing = false;

@@ -28,6 +28,7 @@ import * as protocol from './protocol.ts';
 import { attemptActivities, mainlineActivities, readableFailure, recordActivities } from './proxies.ts';
 import { RunContext } from './run-context.ts';
 import { handlePeople } from './run-people.ts';
+import type { OpenPart } from './run-slots.ts';
 import { newRecord, RunState } from './run-state.ts';
 import type { TaskRecord } from './run-state.ts';
 import { runFrontier, runWaves } from './run-waves.ts';
@@ -36,7 +37,7 @@ import { runFrontier, runWaves } from './run-waves.ts';
 export interface CarriedRun {
   readonly admitted: Admitted;
   readonly records: readonly TaskRecord[];
-  readonly openParts: readonly (readonly [string, { readonly wave: number; readonly part: number }])[];
+  readonly openParts: readonly (readonly [string, OpenPart])[];
   readonly wave: number;
   readonly parts: number;
   readonly greenPoints: number;
@@ -52,10 +53,11 @@ export async function runSpec(raw: unknown, carried: CarriedRun | null = null): 
   const context = carried === null ? await begin(run, raw) : resumeCarried(run, carried);
   current = context;
   try {
-    setHandler(protocol.waveReport, ({ wave, part, tasks, closed }) => {
-      for (const report of tasks) context.state.report(report, Date.now());
+    setHandler(protocol.waveReport, (report) => {
+      const { wave, part, tasks } = report;
+      for (const task of tasks) context.state.report(task, Date.now());
       context.landings += tasks.filter(({ state }) => state === 'passed').length;
-      if (closed) context.openParts.delete(protocol.waveId(run, wave, part));
+      context.openParts.report(protocol.waveId(run, wave, part), report);
       context.stirred = true;
     });
     setHandler(protocol.mainlineReport, (report) => applyMainline(context, report));
@@ -227,7 +229,7 @@ async function finish(context: RunContext, outcome: RunReport['outcome']): Promi
   };
   context.phase = outcome;
   await context.record();
-  await recordActivities.finishRun({ run, report });
+  await recordActivities.finishRun({ run, atMs: Date.now(), report });
   await context.notify('done', 'done', `${run}: ${outcome}, ${greenPoints} green points`);
   await condition(allHandlersFinished);
   return report;
@@ -256,9 +258,8 @@ const carry = (context: RunContext): CarriedRun => ({
 });
 
 function resumeCarried(run: string, carried: CarriedRun): RunContext {
-  const { admitted, records } = carried;
-  const context = new RunContext(run, admitted, new RunState(admitted.policy, engineOf(admitted), records));
-  for (const [id, part] of carried.openParts) context.openParts.set(id, part);
+  const { admitted, records, openParts } = carried;
+  const context = new RunContext(run, admitted, new RunState(admitted.policy, engineOf(admitted), records), openParts);
   const { wave, parts, greenPoints, main, paused } = carried;
   return Object.assign(context, { wave, parts, greenPoints, main, paused });
 }

@@ -8,10 +8,8 @@ import {
   startChild,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { TaskStart } from '../activities/contract.ts';
 import type { PlanTask } from '../spec/model.ts';
 import { layersOf, unmetDependencies, waveParts } from '../spec/schedule.ts';
-import { shareSlots } from '../spec/slots.ts';
 import { isClosed } from '../spec/task-state.ts';
 import { attributesOf } from './attributes.ts';
 import type { IntegrationResult } from './protocol.ts';
@@ -27,19 +25,16 @@ const historyIsLong = (): boolean => workflowInfo().continueAsNewSuggested || wo
 /** Starts `tasks` as parts of wave `n`. */
 async function startParts(context: RunContext, n: number, tasks: readonly PlanTask[]): Promise<void> {
   const { run, admitted, state } = context;
-  const parts = waveParts(state.begin(tasks, n, Date.now()));
-  const shares = shareSlots(
-    admitted.policy.inFlight,
-    parts.map(({ length }) => length),
-  );
-  const start = async (starts: readonly TaskStart[], slots: number): Promise<void> => {
+  const parts = waveParts(state.begin(tasks, n, Date.now())).map((starts) => {
     context.parts += 1;
-    const part = context.parts;
-    const id = waveId(run, n, part);
-    context.openParts.set(id, { wave: n, part });
+    return { id: waveId(run, n, context.parts), wave: n, part: context.parts, starts, tasks: starts.length };
+  });
+  context.openParts.open(parts);
+  const start = async ({ id, part, starts }: (typeof parts)[number]): Promise<void> => {
+    const { slots, scarce } = context.openParts.get(id)!;
     await startChild(waveWorkflow, {
       workflowId: id,
-      args: [{ run, wave: n, part, tasks: starts, slots, held: context.paused, policy: admitted.policy }],
+      args: [{ run, wave: n, part, tasks: starts, slots, scarce, held: context.paused, policy: admitted.policy }],
       parentClosePolicy: ParentClosePolicy.ABANDON, // reports by signal, so that the run may continue as new
       staticSummary: `wave ${n}${parts.length > 1 ? ` part ${part}` : ''}: ${starts.length} tasks`,
       staticDetails: starts
@@ -49,7 +44,8 @@ async function startParts(context: RunContext, n: number, tasks: readonly PlanTa
       typedSearchAttributes: attributesOf({ run, kind: 'wave', state: 'open', wave: n }),
     });
   };
-  await Promise.all(parts.map((starts, index) => start(starts, shares[index]!)));
+  await Promise.all(parts.map(start));
+  await context.openParts.balance();
 }
 
 const openOf = (context: RunContext, n: number): number =>
@@ -96,6 +92,7 @@ async function nextChange(context: RunContext): Promise<void> {
   await condition(() => context.stirred);
   context.stirred = false;
   failWhenBroken(context);
+  await context.openParts.balance();
   await context.record();
   await tellBlocked(context);
 }

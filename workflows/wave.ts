@@ -2,7 +2,7 @@
  * One wave, or one part of it: starts its tasks some at a time, grants slots, tells runSpec what became of them.
  *
  * Invariants:
- * 1. Never more tasks hold a slot than `slots`.
+ * 1. Never more tasks hold a slot than it has slots; a slot that it gave back is no longer its own.
  * 2. runSpec hears of every change, at most one signal a second.
  * 3. It closes when each of its tasks has ended, and says so in its last signal.
  */
@@ -19,7 +19,7 @@ import {
 } from '@temporalio/workflow';
 import type { TaskStart } from '../activities/contract.ts';
 import type { Policy } from '../spec/model.ts';
-import { grantSlots } from '../spec/slots.ts';
+import { grantSlots, slotsToRun } from '../spec/slots.ts';
 import { attributesOf } from './attributes.ts';
 import { executeTask } from './execute-task.ts';
 import type { TaskReport } from './protocol.ts';
@@ -29,6 +29,7 @@ import {
   verifyNow,
   slotGranted,
   slotMessage,
+  slotsMessage,
   taskWorkflowId,
   waveId,
   waveReport,
@@ -40,7 +41,10 @@ export interface WaveInput {
   readonly part: number;
   /** In the order in which they take slots. */
   readonly tasks: readonly TaskStart[];
+  /** Its share of `policy.inFlight` at its start. */
   readonly slots: number;
+  /** Others lack slots: what it cannot use it gives back. */
+  readonly scarce: boolean;
   readonly held: boolean;
   readonly policy: Pick<Policy, 'attempts' | 'fixAttempts' | 'verify'>;
 }
@@ -54,13 +58,17 @@ const STARTS_AT_ONCE = 20;
 type Standing = 'unstarted' | 'holding' | 'waiting' | 'seeking' | 'ended';
 
 export async function wave(input: WaveInput): Promise<void> {
-  const { run, tasks, slots } = input;
+  const { run, tasks } = input;
   const byId = new Map(tasks.map((task) => [task.id, task]));
   const standings = new Map<string, Standing>(tasks.map(({ id }) => [id, 'unstarted']));
   const changes = new Map<string, TaskReport>();
   const self = waveId(run, input.wave, input.part);
   let held = input.held;
   let stirred = true;
+  let { slots, scarce } = input;
+  /** Slots that runSpec has asked for and not got, and those that go back with the next report. */
+  let [asked, returned] = [0, 0];
+  let toldWants = slotsToRun(tasks.length);
 
   const noteChange = (id: string, state: TaskReport['state'], why: string): void => {
     const { round, firstAttempt, ejections, resubmit } = byId.get(id)!;
@@ -79,6 +87,12 @@ export async function wave(input: WaveInput): Promise<void> {
 
   setHandler(holdStarts, (hold) => {
     held = hold;
+    stirred = true;
+  });
+  setHandler(slotsMessage, ({ give, ask, scarce: lacking }) => {
+    slots += give;
+    asked += ask;
+    scarce ||= lacking;
     stirred = true;
   });
   setHandler(slotMessage, ({ task, kind, why }) => {
@@ -133,6 +147,16 @@ export async function wave(input: WaveInput): Promise<void> {
   const asSeeker = ({ id, kind }: TaskStart) => ({ task: id, kind });
   const ended = (): boolean => tasks.every(({ id }) => standings.get(id) === 'ended');
 
+  const wants = (): number => slotsToRun(of('unstarted').length + of('holding').length + of('seeking').length);
+  /** Unused slots that runSpec asked for, or that nobody here could use. */
+  const giveBack = (): void => {
+    const unused = slots - of('holding').length;
+    const back = Math.max(0, Math.min(unused, Math.max(asked, scarce ? slots - wants() : 0)));
+    slots -= back;
+    returned += back;
+    asked = Math.max(0, asked - back);
+  };
+
   const grant = async (): Promise<void> => {
     for (;;) {
       if (held) return;
@@ -158,6 +182,7 @@ export async function wave(input: WaveInput): Promise<void> {
     while (!ended()) {
       await condition(() => stirred);
       stirred = false;
+      giveBack();
       await grant();
       await askForVerification();
     }
@@ -174,12 +199,15 @@ export async function wave(input: WaveInput): Promise<void> {
   const tell = async (closed: boolean): Promise<void> => {
     const reports = [...changes.values()];
     changes.clear();
-    await parent.signal(waveReport, { wave: input.wave, part: input.part, tasks: reports, closed });
+    const report = { wave: input.wave, part: input.part, tasks: reports, returned, wants: wants(), closed };
+    [returned, toldWants] = [0, report.wants];
+    await parent.signal(waveReport, report);
   };
+  const slotsMove = (): boolean => returned > 0 || (wants() > slots && wants() > toldWants);
   /** At most one signal a second; without a timer where the last one is older than that. */
   const keepTelling = async (): Promise<void> => {
     for (let last = 0; ; last = Date.now()) {
-      await condition(() => changes.size > 0);
+      await condition(() => changes.size > 0 || slotsMove());
       const waitMs = last + 1000 - Date.now();
       if (waitMs > 0) await sleep(waitMs);
       if (ended()) return;

@@ -9,8 +9,8 @@ import type { Stage } from '../../support/workflow-stage.ts';
 
 let stage: Stage;
 let count = 0;
-/** Diamond, frontier, retry by a person, red mainline, red integration point, cancelled run, approvals. */
-const RECORDED = ['run-1', 'run-2', 'run-4', 'run-6', 'run-7', 'run-13', 'run-15'];
+/** Diamond, frontier, retry by a person, red mainline, red integration point, cancelled run, approvals, slots that move between parts. */
+const RECORDED = ['run-1', 'run-2', 'run-4', 'run-6', 'run-7', 'run-13', 'run-15', 'run-18'];
 beforeAll(async () => {
   stage = await openStage();
 }, 60_000);
@@ -262,6 +262,44 @@ describe('what people ask for', () => {
         cause: { message: expect.stringContaining('not blocked') },
       });
       await result(handle);
+    });
+  }, 60_000);
+});
+
+describe('policy.inFlight', () => {
+  test('the limit holds over the whole run when tasks join an open wave, and nobody starves', async () => {
+    const plan = Array.from({ length: 4 }, (_, n) => ({ id: `t${n}` }));
+    const fake = await play({ plan, policy: { inFlight: 2 }, agentMs: () => 2500 }, async (handle, world) => {
+      await until('two tasks run', () => world.running === 2);
+      for (const id of ['x0', 'x1', 'x2']) await update(handle, 'addTask', { task: { id } });
+      await result(handle);
+    });
+    expect(fake.peak).toBe(2);
+    expect(fake.main).toHaveLength(7);
+    expect(fake.started.indexOf('x0/1')).toBeLessThan(5); // a joining part gets its share; it does not wait for the end of the others
+  }, 60_000);
+
+  test('frontier: the limit holds over all the parts that are open', async () => {
+    const plan = [0, 1, 2, 3].flatMap((n) => [{ id: `a${n}` }, { id: `b${n}`, dependsOn: [`a${n}`] }]);
+    const agentMs = (task: string): number => (task.startsWith('a') ? 300 * Number(task.slice(1)) + 500 : 3000);
+    const fake = await play({ plan, policy: { schedule: 'frontier', inFlight: 3 }, agentMs }, async (handle) => {
+      await result(handle);
+    });
+    expect(fake.peak).toBe(3);
+    expect(fake.main).toHaveLength(8);
+  }, 60_000);
+
+  test('a slot that only waits for a person goes to another part', async () => {
+    await play({ plan: [{ id: 'a' }], policy: { inFlight: 1, approve: ['merge'] } }, async (handle, fake) => {
+      const waits = async (on: string): Promise<boolean> =>
+        ((await handle.query('progress')) as { waiting: { on: string }[] }).waiting.some((wait) => wait.on === on);
+      await until('a waits for a merge', () => waits('approval to merge a'));
+      await update(handle, 'addTask', { task: { id: 'extra' } });
+      await until('extra waits for a merge', () => waits('approval to merge extra'));
+      await update(handle, 'approve', { what: 'merge', task: 'extra' });
+      await update(handle, 'approve', { what: 'merge', task: 'a' });
+      await result(handle);
+      expect(fake.main).toHaveLength(2);
     });
   }, 60_000);
 });
