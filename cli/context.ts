@@ -69,8 +69,11 @@ async function openStore(settings: Settings): Promise<Pool> {
     import('./setup/postgres.ts'),
   ]);
   const url = databaseUrl(settings);
-  if (url === null)
-    throw new MissingError({ what: 'There is no database on this machine yet.', command: './swarmline up' });
+  const elsewhere = settings.given.temporalAddress !== null && settings.given.databaseUrl === null;
+  const start = elsewhere
+    ? ['export DATABASE_URL=…   # the database of the workers at TEMPORAL_ADDRESS', './swarmline up']
+    : './swarmline up';
+  if (url === null) throw new MissingError({ what: 'There is no database on this machine yet.', command: start });
   const pool = connect(url, { max: 3 });
   try {
     await pool.query('select 1 from runs limit 1');
@@ -84,7 +87,7 @@ async function openStore(settings: Settings): Promise<Pool> {
         {
           what: 'The database holds no swarmline schema yet.',
           why: 'The workers make it when they start.',
-          command: './swarmline up',
+          command: start,
         },
         { cause: error },
       );
@@ -95,7 +98,7 @@ async function openStore(settings: Settings): Promise<Pool> {
           ? `Postgres does not answer on port ${settings.ports.postgres}.`
           : 'Postgres does not answer at DATABASE_URL.',
         why: error instanceof Error && error.message !== '' ? error.message : (code ?? 'unknown'),
-        command: own ? './swarmline up' : './swarmline doctor',
+        command: own ? start : './swarmline doctor',
       },
       { cause: error },
     );

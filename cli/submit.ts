@@ -51,12 +51,13 @@ export async function submit(
   const id = wanted ?? runIdFor(name, new Date());
   checkRunId(id);
   checkPayload(raw);
-  const [{ QUEUE, uiLink }, { tellIfNobodyWorks }, { WorkflowExecutionAlreadyStartedError }] = await Promise.all([
+  const [{ QUEUE, uiLink }, { tellWhoIsMissing }, { WorkflowExecutionAlreadyStartedError }] = await Promise.all([
     import('./temporal.ts'),
     import('./updates.ts'),
     import('@temporalio/client'),
   ]);
   const temporal = await context.temporal();
+  await context.store(); // what cannot be followed is not started
   try {
     await temporal.client.workflow.start('runSpec', {
       taskQueue: QUEUE,
@@ -78,6 +79,6 @@ export async function submit(
       { cause: error },
     );
   }
-  await tellIfNobodyWorks(context);
+  await tellWhoIsMissing(context);
   return { id, ui: uiLink(temporal, id, context.settings.ports, context.env) };
 }

@@ -85,16 +85,36 @@ function knownUi(host: string, port: number, ports: Settings['ports']): string |
   return `http://${host}:${port === ports.temporal ? ports.temporalUi : port + 1000}`;
 }
 
-/** Whether a worker asks for work at the orchestrator's queue. Unknown counts as yes. */
-export async function workerPolls(temporal: Temporal, now: number = Date.now()): Promise<boolean> {
+/** The queue that each worker polls. */
+const QUEUES = {
+  orchestrator: { queue: QUEUE, type: 1 /* workflow tasks */ },
+  mainline: { queue: `${QUEUE}-mainline`, type: 2 /* activities */ },
+  sandbox: { queue: `${QUEUE}-sandbox`, type: 2 },
+} as const;
+export type PollingWorker = keyof typeof QUEUES;
+
+/** Whether a worker, on any host, asks for work. Unknown counts as yes. */
+export async function workerPolls(
+  temporal: Temporal,
+  worker: PollingWorker = 'orchestrator',
+  now: number = Date.now(),
+): Promise<boolean> {
+  const { queue, type } = QUEUES[worker];
   try {
     const { pollers } = await temporal.client.workflowService.describeTaskQueue({
       namespace: temporal.namespace,
-      taskQueue: { name: QUEUE },
-      taskQueueType: 1, // workflow tasks
+      taskQueue: { name: queue },
+      taskQueueType: type,
     });
     return (pollers ?? []).some((poller) => now - Number(poller.lastAccessTime?.seconds ?? 0) * 1000 < POLLER_MS);
   } catch {
     return true; // older servers and clouds may refuse the question; then nothing is said
   }
+}
+
+/** Workers of which none asks for work. */
+export async function missingWorkers(temporal: Temporal): Promise<PollingWorker[]> {
+  const names = Object.keys(QUEUES) as PollingWorker[];
+  const polls = await Promise.all(names.map((worker) => workerPolls(temporal, worker)));
+  return names.filter((_, index) => !polls[index]);
 }

@@ -51,6 +51,13 @@ export async function tellIfNobodyWorks(context: Context): Promise<void> {
   context.progress.line('no worker is running; this waits for one (type: ./swarmline up)');
 }
 
+/** A line on standard error for each worker without which the run would stand still. */
+export async function tellWhoIsMissing(context: Context): Promise<void> {
+  const { standstills } = await import('./standstill.ts');
+  for (const { on, why, command } of await standstills(context))
+    context.progress.line(`${on} is waited for: ${why} (type: ${command ?? './swarmline doctor'})`);
+}
+
 async function explain(context: Context, run: string, error: unknown): Promise<unknown> {
   if (error instanceof WorkflowUpdateFailedError) return refusal(error.cause) ?? error;
   if (!(error instanceof WorkflowNotFoundError)) return error;

@@ -1,7 +1,7 @@
 /**
  * Following a run: a picture that redraws itself on a terminal, one line a change in a pipe.
  *
- * 1. State comes from Postgres alone; Temporal is asked only whether a run that does not move is still alive.
+ * 1. State comes from Postgres alone; Temporal is asked only who is missing, and whether a run that does not move is still alive.
  * 2. It ends by itself: 0 when the run completed, 1 when it ended otherwise or nothing but a person can move it.
  */
 import { runOverview } from '../store/index.ts';
@@ -14,13 +14,17 @@ import { reportLines } from './render/report.ts';
 import { statusLines } from './render/status.ts';
 import { clock } from './render/time.ts';
 import { needsPerson, waits } from './render/waiting.ts';
+import type { WaitLine } from './render/waiting.ts';
 import { unknownRun } from './runs.ts';
+import { standstills } from './standstill.ts';
 
 const LOOK_MS = 1_000;
 /** A wait for a person counts when nothing has changed for so long: between two waves everything is quiet for a moment. */
 const QUIET_MS = 10_000;
 /** Without any change for so long, Temporal is asked whether the workflow still runs. */
 const ALIVE_MS = 30_000;
+/** So often it is asked which workers are there. */
+const MISSING_MS = 15_000;
 /** A database that does not answer is asked again for so long: Postgres may be restarting. */
 const PATIENCE_MS = 120_000;
 
@@ -34,6 +38,8 @@ export async function watch(context: Context, run: string, options: WatchOptions
   let before: RunOverview | null = null;
   let changedAt = Date.now();
   let askedAt = Date.now();
+  let missing: readonly WaitLine[] = [];
+  let missingAt = 0;
   for (;;) {
     const overview = await look(context, pool, run);
     if (overview === null) {
@@ -41,7 +47,11 @@ export async function watch(context: Context, run: string, options: WatchOptions
       continue;
     }
     if (before === null || fingerprint(before) !== fingerprint(overview)) changedAt = askedAt = Date.now();
-    show(before, overview);
+    if (overview.run.outcome === null && Date.now() - missingAt >= MISSING_MS) {
+      missing = await standstills(context);
+      missingAt = Date.now();
+    }
+    show(before, overview, missing);
     before = overview;
     if (overview.run.outcome !== null) return end(context, overview, options);
     const quiet = Date.now() - changedAt;
@@ -70,7 +80,7 @@ async function look(context: Context, pool: Pool, run: string): Promise<RunOverv
 
 /** The run has no row yet: it is being admitted, or was refused, or does not exist. */
 async function awaitRow(context: Context, run: string): Promise<void> {
-  const { runState, refusal, tellIfNobodyWorks } = await import('./updates.ts');
+  const { runState, refusal } = await import('./updates.ts');
   const { client } = await context.temporal();
   const { state, status } = await runState(client, run);
   if (state === 'unknown') throw await unknownRun(context, run);
@@ -86,7 +96,6 @@ async function awaitRow(context: Context, run: string): Promise<void> {
     const known = error instanceof WorkflowFailedError ? refusal(error.cause) : null;
     throw known ?? new FailedError({ what: `Run ${run} ended before it began (${status}).` });
   }
-  await tellIfNobodyWorks(context);
   await pauseFor(LOOK_MS);
 }
 
@@ -122,28 +131,39 @@ function stuck(context: Context, overview: RunOverview, options: WatchOptions): 
   throw new QuietExit(EXIT.failed);
 }
 
-type Show = (before: RunOverview | null, after: RunOverview) => void;
+type Show = (before: RunOverview | null, after: RunOverview, missing: readonly WaitLine[]) => void;
 
-const asLines =
-  (context: Context): Show =>
-  (before, after) => {
-    for (const line of changeLines(before, after)) context.print(`${clock(after.atMs)} ${line}`);
+function asLines(context: Context): Show {
+  let told: readonly WaitLine[] = [];
+  return (before, after, missing) => {
+    const fresh = missing.filter(({ on }) => !told.some((wait) => wait.on === on));
+    const back = told.filter(({ on }) => !missing.some((wait) => wait.on === on));
+    told = missing;
+    for (const line of [
+      ...changeLines(before, after),
+      ...fresh.map(({ on, why, command }) => `waits for ${on}: ${why}${command === null ? '' : `; type: ${command}`}`),
+      ...back.map(({ on }) => `${on} is there`),
+    ])
+      context.print(`${clock(after.atMs)} ${line}`);
   };
+}
 
-const asJson =
-  (context: Context): Show =>
-  (before, after) => {
-    if (before === null || fingerprint(before) !== fingerprint(after))
-      context.print(JSON.stringify(overviewJson(after)));
+function asJson(context: Context): Show {
+  let told: string | null = null;
+  return (_, after, missing) => {
+    const now = fingerprint(after) + JSON.stringify(missing);
+    if (now !== told) context.print(JSON.stringify(overviewJson(after, missing)));
+    told = now;
   };
+}
 
 /** Moves up over what it drew and writes over it; lines are cut at the width, so that each is one line of the terminal. */
 function asPicture(context: Context): Show {
   let drawn = 0;
-  return (_, after) => {
+  return (_, after, missing) => {
     const width = (process.stdout.columns ?? context.width) - 1;
     const height = Math.max(5, (process.stdout.rows ?? 40) - 1);
-    const lines = statusLines(after, { width })
+    const lines = statusLines(after, { width, missing })
       .slice(0, height)
       .map((line) => line.slice(0, width));
     const up = drawn === 0 ? '' : `\u001b[${drawn}A\r`;

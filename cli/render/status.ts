@@ -5,6 +5,7 @@ import { pace } from './estimate.ts';
 import { oneLine, table } from './table.ts';
 import { duration } from './time.ts';
 import { waits } from './waiting.ts';
+import type { WaitLine } from './waiting.ts';
 
 /** Waits shown; --json shows all. */
 const WAITS_SHOWN = 12;
@@ -13,6 +14,8 @@ const RUNNING_SHOWN = 12;
 export interface StatusOptions {
   /** Characters a line. */
   readonly width: number;
+  /** Workers and services that are not there. */
+  readonly missing?: readonly WaitLine[];
 }
 
 export function statusLines(overview: RunOverview, options: StatusOptions): string[] {
@@ -23,7 +26,7 @@ export function statusLines(overview: RunOverview, options: StatusOptions): stri
     '',
     ...figures(overview),
     ...section('running', runningLines(overview, options.width)),
-    ...section('waiting', waitLines(overview, options.width)),
+    ...section('waiting', waitLines(waits(overview, options.missing), overview.atMs, options.width)),
   ];
 }
 
@@ -126,10 +129,13 @@ function runningLines({ running: open, atMs }: RunOverview, width: number): stri
   return more(lines, running.length);
 }
 
-function waitLines(overview: RunOverview, width: number): string[] {
-  const all = waits(overview);
+/** Who waits, as a section with its title. */
+export const waitingSection = (all: readonly WaitLine[], atMs: number, width: number): string[] =>
+  all.length === 0 ? [] : ['waiting', ...waitLines(all, atMs, width)];
+
+function waitLines(all: readonly WaitLine[], atMs: number, width: number): string[] {
   const lines = all.slice(0, WAITS_SHOWN).flatMap((wait) => {
-    const since = wait.sinceMs === null ? '' : `, since ${duration(overview.atMs - wait.sinceMs)}`;
+    const since = wait.sinceMs === null ? '' : `, since ${duration(atMs - wait.sinceMs)}`;
     const whose = wait.task === null ? '' : `${wait.task} `;
     const line = `  ${oneLine(`${whose}waits for ${wait.on}${since}${wait.why === '' ? '' : `: ${wait.why}`}`, width - 2)}`;
     return wait.command === null ? [line] : [line, `      type: ${wait.command}`];

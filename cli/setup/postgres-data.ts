@@ -85,3 +85,10 @@ export async function postmaster(data: string): Promise<number | null> {
   await rm(file, { force: true });
   return null;
 }
+
+/** The port of the server that has these data open; null when none is noted. */
+export async function postmasterPort(data: string): Promise<number | null> {
+  const text = await readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => '');
+  const port = Number(text.split('\n')[3]); // the fourth line of postmaster.pid, by Postgres's miscadmin.h
+  return Number.isInteger(port) && port > 0 ? port : null;
+}

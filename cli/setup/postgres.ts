@@ -10,7 +10,7 @@ import pg from 'pg';
 import { MissingError } from '../exit.ts';
 import { logFile, pidFile, startFailure } from './places.ts';
 import { requirePort } from './ports.ts';
-import { initialise, passwordFile, postmaster, USER } from './postgres-data.ts';
+import { initialise, passwordFile, postmaster, postmasterPort, USER } from './postgres-data.ts';
 import { postgresFiles } from './postgres-files.ts';
 import type { PostgresFiles } from './postgres-files.ts';
 import { poll, processIdentity, readRunning, startDaemon, stopDaemon } from './process.ts';
@@ -75,7 +75,9 @@ export async function startPostgres(settings: Settings): Promise<'given' | 'alre
       command: ['psql "$DATABASE_URL" -c "select 1"', 'unset DATABASE_URL   # to use this machine’s own'],
     });
   }
-  if ((await readRunning(pidFile(settings, NAME))) !== null) {
+  const running = await readRunning(pidFile(settings, NAME));
+  if (running !== null) {
+    await refuseOtherPort(settings, running.argv[running.argv.indexOf('-D') + 1] ?? '');
     await waitReady(settings);
     return 'already running';
   }
@@ -83,7 +85,7 @@ export async function startPostgres(settings: Settings): Promise<'given' | 'alre
   await initialise(settings, files);
   if ((await postmaster(files.data)) === null) {
     await requirePort(settings.ports.postgres, 'Postgres', 'SWARMLINE_POSTGRES_PORT', '54321');
-  }
+  } else await refuseOtherPort(settings, files.data);
   for (let start = 1; ; start++) {
     const pid = await postmaster(files.data);
     if (pid === null) await launch(settings, files);
@@ -92,6 +94,20 @@ export async function startPostgres(settings: Settings): Promise<'given' | 'alre
   }
   await createDatabase(settings);
   return 'started';
+}
+
+/** Data are opened by one server only, and that one runs already: throws MissingError when it listens elsewhere than we are told to look. */
+async function refuseOtherPort(settings: Settings, data: string): Promise<void> {
+  const [port, wanted] = [await postmasterPort(data), settings.ports.postgres];
+  if (port === null || port === wanted) return;
+  throw new MissingError({
+    what: `The Postgres of ${settings.stateDir} runs already, on port ${port} and not on ${wanted}.`,
+    why: 'SWARMLINE_POSTGRES_PORT is not what it was when it was started.',
+    command: [
+      `export SWARMLINE_POSTGRES_PORT=${port}`,
+      './swarmline down && ./swarmline up   # to start it anew on the other port',
+    ],
+  });
 }
 
 async function launch(settings: Settings, files: PostgresFiles): Promise<void> {

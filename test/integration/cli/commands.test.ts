@@ -104,7 +104,7 @@ async function openRun(id: string): Promise<void> {
 describe('run', () => {
   test('submits under the id given, and refuses the same id again', async () => {
     const path = await specFile('orders');
-    expect([await type('run', path, '--id', 'orders-1'), err]).toEqual([0, '']);
+    expect(await type('run', path, '--id', 'orders-1')).toBe(0);
     expect(out).toContain('run orders-1\n');
     expect(out).toMatch(/page: {3}http:\/\/127\.0\.0\.1:\d+\/namespaces\/default\/workflows\/orders-1/);
     expect(await type('run', path, '--id', 'orders-1')).toBe(2);
@@ -113,8 +113,37 @@ describe('run', () => {
     expect(await type('run', path, '--id', 'orders-1')).toBe(2);
   });
 
+  test('says who is missing for it to go on: here nobody polls the queues of the mainline and the sandbox', async () => {
+    expect(await type('run', await specFile('orders'), '--id', 'alone')).toBe(0);
+    const told = err.trim().split('\n');
+    expect(told).toEqual([
+      expect.stringContaining('the mainline worker is waited for: none is running'),
+      expect.stringContaining('the sandbox worker is waited for: none is running'),
+    ]);
+    expect(err).toContain('(type: ./swarmline up)');
+    out = '';
+    expect(await type('status', 'alone')).toBe(0);
+    expect(out).toContain('run alone  validate\n');
+    expect(out).toContain('  waits for the mainline worker: none is running');
+    expect(out).toContain('  waits for admission: ');
+    expect(out).not.toContain('orchestrator');
+  });
+
+  test('starts nothing where its end could not be seen: no database, or an empty one', async () => {
+    const { DATABASE_URL } = process.env;
+    const empty = (await cluster.empty()).options.connectionString ?? '';
+    for (const url of [empty, 'postgres://x@127.0.0.1:1/x']) {
+      process.env['DATABASE_URL'] = url;
+      expect(await type('run', await specFile('orders'), '--id', 'unseen')).toBe(3);
+    }
+    process.env['DATABASE_URL'] = DATABASE_URL;
+    await expect(temporal.client.workflow.getHandle('unseen').describe()).rejects.toMatchObject({
+      name: 'WorkflowNotFoundError',
+    });
+  }, 30_000);
+
   test('makes an id of name and time, as JSON where that is asked for', async () => {
-    expect([await type('run', await specFile('orders'), '--json'), err]).toEqual([0, '']);
+    expect(await type('run', await specFile('orders'), '--json')).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ id: expect.stringMatching(/^orders-\d{8}-\d{6}$/) });
   });
 
@@ -212,7 +241,7 @@ describe('looking', () => {
   test('watch follows until the end: 0 when it completed, 1 when it did not', async () => {
     const end = { tasks: {}, next: ['swarmline deliver seen'] };
     const watching = type('watch', 'seen');
-    await until(() => out.includes('2 tasks'));
+    await until(() => out.includes('2 tasks') && out.includes('waits for the sandbox worker: '));
     await store.setTaskStates(db, 'seen', [{ id: 'a', state: 'passed', commit: 'c0ffee' }]);
     await until(() => out.includes('a: passed'));
     await store.finishRun(db, 'seen', 'completed', end);

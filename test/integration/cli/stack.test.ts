@@ -77,6 +77,14 @@ describe('up and down', () => {
     expect(await Promise.all(NAMES.map(pidOf))).toEqual(pids);
   }, 120_000);
 
+  test('another port for a Postgres that runs is refused at once, with the port on which it is', async () => {
+    const { code, err } = await swarmline(['up'], { SWARMLINE_POSTGRES_PORT: String(settings.ports.postgres + 20) });
+    expect(code).toBe(3);
+    expect(err).toContain(`on port ${settings.ports.postgres} and not on ${settings.ports.postgres + 20}`);
+    expect(err).toContain(`export SWARMLINE_POSTGRES_PORT=${settings.ports.postgres}`);
+    expect(await Promise.all(NAMES.map(pidOf))).toEqual(pids);
+  }, 30_000);
+
   test('secrets are for their owner only', async () => {
     for (const name of ['hub-token', 'postgres-password']) expect((await stat(join(state, name))).mode & 0o077).toBe(0);
     expect((await stat(await realpath(join(state, 'postgres')))).mode & 0o077).toBe(0);

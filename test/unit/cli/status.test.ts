@@ -52,6 +52,10 @@ describe('status', () => {
      rate          unknown yet
      time left     unknown yet, 0 tasks to land
      time spent    agents 0 s, gates 0 s, waiting on us 0 s
+
+     waiting
+       waits for the baseline, since 3 min: the wave gate is tried on the base commit before any task starts
+           type: ./swarmline logs orders-1 baseline
      "
     `);
   });
@@ -112,6 +116,34 @@ describe('waits', () => {
       running: [attemptRow('a', { phase: 'merge', requestedAtMs: 1, mergedAtMs: 2 })],
     });
     expect(waits(view)).toMatchObject([{ task: 'a', on: 'verification', sinceMs: 2 }]);
+  });
+
+  test('before the first wave everybody waits for the baseline, or for the approval of the plan, not for an integration point', () => {
+    const tasks = [taskRow('a'), taskRow('b', { dependsOn: ['a'] })];
+    expect(waits(overview({ run: { phase: 'prepare' }, tasks }))).toMatchObject([
+      { task: null, on: 'the baseline', command: './swarmline logs orders-1 baseline' },
+    ]);
+    const approval = { on: 'approval: plan', why: '2 tasks', sinceMs: 5, command: 'swarmline approve orders-1 plan' };
+    expect(waits(overview({ run: { phase: 'prepare', details: [approval] }, tasks }))).toEqual([
+      { task: null, ...approval },
+    ]);
+  });
+
+  test('a task that could start says what holds the next wave back', () => {
+    const on = (run: Parameters<typeof overview>[0] = {}) =>
+      waits(overview({ ...run, tasks: [taskRow('a')] })).find(({ task }) => task === 'a')?.on;
+    expect(on()).toBe('its wave');
+    expect(on({ run: { paused: true } })).toBe('resume');
+    expect(on({ run: { details: [{ on: 'approval: wave', why: 'wave 2 is next' }] } })).toBe('approval: wave');
+  });
+
+  test('a worker that is missing comes before all, with the command, until the run has ended', () => {
+    const missing = [{ task: null, on: 'the mainline worker', why: 'none', sinceMs: null, command: './swarmline up' }];
+    expect(waits(midway(), missing)[0]).toEqual(missing[0]);
+    expect(statusLines(midway(), { width: 120, missing }).join('\n')).toContain(
+      'waiting\n  waits for the mainline worker: none\n      type: ./swarmline up\n',
+    );
+    expect(waits({ ...midway(), run: { ...midway().run, outcome: 'failed' } }, missing)).not.toContainEqual(missing[0]);
   });
 
   test('details that are no list of waits are shown as nothing', () => {
