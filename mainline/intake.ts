@@ -11,14 +11,13 @@ import type { Readable } from 'node:stream';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { IntakeRefused, RefMoved } from './errors.ts';
-import { GitError, git, gitRun } from './git-process.ts';
+import { GitError, git } from './git-process.ts';
 import type { HubPlace } from './hub-place.ts';
-import { unsafeChanges } from './path-rules.ts';
+import { checkChanges, checkCommit, checkTree, isCommit } from './intake-check.ts';
 import { publish } from './publish.ts';
 import { openQuarantine } from './quarantine.ts';
 import type { Quarantine } from './quarantine.ts';
 import { isOid, isSafeId, readRef, taskRef } from './refs.ts';
-import { diffTrees, listTree, printablePath } from './tree.ts';
 
 export interface IntakeLimits {
   /** Bytes of a pack, compressed. */
@@ -27,9 +26,9 @@ export interface IntakeLimits {
   readonly entries: number;
   /** Directories below each other. */
   readonly depth: number;
-  /** Bytes of one changed file. */
+  /** Bytes of a file that the base does not have. */
   readonly fileBytes: number;
-  /** For each of the steps: unpacking, walking. */
+  /** For each of the steps: unpacking, looking for what is missing, comparing with the base. */
   readonly timeoutMs: number;
 }
 
@@ -68,16 +67,16 @@ export async function takePack(
     if (before === commit) return;
     throw new IntakeRefused('other-commit', '', `Attempt ${task}/${attempt} already has the commit ${before}.`);
   }
+  if (!(await isCommit(hub.dir, base))) {
+    pack.resume();
+    throw new IntakeRefused('unknown-base', '', `The hub has no commit ${base}.`);
+  }
   const quarantine = await openQuarantine(hub.dir);
   try {
-    const known = await gitRun(hub.dir, ['cat-file', '-e', `${base}^{commit}`], {}, [0, 1, 128]);
-    if (known.exitCode !== 0) {
-      pack.resume();
-      throw new IntakeRefused('unknown-base', '', `The hub has no commit ${base}.`);
-    }
     await unpack(hub, quarantine, pack, limits);
-    await checkCommit(hub, quarantine, claim);
-    await walk(hub, quarantine, claim, limits);
+    const large = await checkCommit(hub, quarantine, claim, limits);
+    await checkTree(hub, quarantine, claim, limits);
+    await checkChanges(hub, quarantine, claim, large, limits);
     const packs = (await readdir(join(quarantine.dir, 'pack')))
       .filter((n) => n.endsWith('.idx'))
       .map((n) => n.slice(0, -4));
@@ -98,7 +97,8 @@ const UNPACK = [
   '-c',
   'pack.threads=1',
   'index-pack',
-  '--strict=badFilemode=error,gitattributesSymlink=error,gitignoreSymlink=error,mailmapSymlink=error',
+  // Errors by themselves: what is no tree (names twice, not sorted), what a checkout must not write (`.git`, `..`).
+  '--strict=fullPathname=error,badFilemode=error,gitattributesSymlink=error,gitignoreSymlink=error,mailmapSymlink=error',
 ];
 
 async function unpack(hub: HubPlace, quarantine: Quarantine, pack: Readable, limits: IntakeLimits): Promise<void> {
@@ -118,70 +118,6 @@ async function unpack(hub: HubPlace, quarantine: Quarantine, pack: Readable, lim
       throw new IntakeRefused('too-large', '', `The pack is larger than ${limits.packBytes} bytes.`);
     if (error.end === 'exited')
       throw new IntakeRefused('bad-pack', '', `git refuses the pack: ${error.stderrTail.trim()}`);
-    throw error;
-  }
-}
-
-async function checkCommit(hub: HubPlace, quarantine: Quarantine, claim: TaskCommit): Promise<void> {
-  const options = { env: quarantine.env };
-  const out = (await git(hub.dir, ['cat-file', '--batch'], { ...options, input: `${claim.commit}\n` })).toString(
-    'utf8',
-  );
-  if (!/^[0-9a-f]{40} commit \d+\n/.test(out)) {
-    throw new IntakeRefused('wrong-commit', '', `The pack does not bring the commit ${claim.commit}.`);
-  }
-  const header = out.slice(out.indexOf('\n') + 1).split('\n\n', 1)[0]!;
-  const parents = header.split('\n').filter((line) => line.startsWith('parent '));
-  if (parents.length !== 1 || parents[0] !== `parent ${claim.base}`) {
-    throw new IntakeRefused('wrong-parent', '', `The parent of ${claim.commit} is not ${claim.base}.`);
-  }
-  // Everything that it needs is there; --strict looked only at the objects in the pack.
-  const complete = await gitRun(
-    hub.dir,
-    ['rev-list', '--objects', '--quiet', claim.commit, `^${claim.base}`],
-    options,
-    [0, 1, 128],
-  );
-  if (complete.exitCode !== 0) throw new IntakeRefused('bad-pack', '', 'Objects that the commit needs are missing.');
-}
-
-async function walk(hub: HubPlace, quarantine: Quarantine, claim: TaskCommit, limits: IntakeLimits): Promise<void> {
-  const options = { env: quarantine.env, timeoutMs: limits.timeoutMs };
-  // A name is at most some 4 KiB; what prints more than this is refused without being held.
-  const bounded = { ...options, directories: true, maxOutputBytes: limits.entries * 400 };
-  const entries = await guard(limits, () => listTree(hub.dir, claim.commit, bounded));
-  if (entries.length > limits.entries) {
-    throw new IntakeRefused('too-many-files', '', `The tree has more than ${limits.entries} entries.`);
-  }
-  const seen = new Set<string>();
-  const dirs = new Set(['']);
-  for (const entry of entries) {
-    const path = entry.path.toString('latin1');
-    const parts = path.split('/');
-    const shown = printablePath(entry.path).path;
-    if (parts.length > limits.depth)
-      throw new IntakeRefused('too-deep', shown, `Deeper than ${limits.depth} directories.`);
-    // `a/b` as one name: its directory was never listed. It would make git abort in the middle of a merge.
-    if (seen.has(path) || !dirs.has(parts.slice(0, -1).join('/'))) {
-      throw new IntakeRefused('unsafe-name', shown, 'The tree is malformed: a name with a slash, or twice the same.');
-    }
-    seen.add(path);
-    if (entry.type === 'tree') dirs.add(path);
-  }
-  const changes = await guard(limits, () => diffTrees(hub.dir, claim.base, claim.commit, options));
-  const unsafe = unsafeChanges(changes, limits.fileBytes, () => [])[0];
-  if (unsafe !== undefined) throw new IntakeRefused(unsafe.rule, unsafe.path, unsafe.message);
-}
-
-async function guard<T>(limits: IntakeLimits, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof GitError)) throw error;
-    if (error.end === 'timeout')
-      throw new IntakeRefused('too-slow', '', `Looking at the tree took longer than ${limits.timeoutMs} ms.`);
-    if (error.end === 'too-much-output')
-      throw new IntakeRefused('too-many-files', '', 'The tree is too large to look at.');
     throw error;
   }
 }

@@ -27,14 +27,14 @@ export async function treeOf(gitDir: string, commit: string, options: ReadOption
   return gitText(gitDir, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${commit}^{tree}`], options);
 }
 
-/** Every file of a tree, recursively; with `directories` the trees on the way as well. Throws GitError('too-much-output') beyond the limit. */
+/** Every file of a tree, recursively; with `directories` the trees on the way as well; `sizes: false` looks at no file. Throws GitError('too-much-output') beyond the limit. */
 export async function listTree(
   gitDir: string,
   treeish: string,
-  options: ReadOptions & { readonly directories?: boolean } = {},
+  options: ReadOptions & { readonly directories?: boolean; readonly sizes?: boolean } = {},
 ): Promise<TreeEntry[]> {
-  const flags = options.directories === true ? ['-r', '-t'] : ['-r'];
-  const out = await git(gitDir, ['ls-tree', ...flags, '-l', '-z', '--full-tree', treeish], options);
+  const flags = ['-r', ...(options.directories === true ? ['-t'] : []), ...(options.sizes === false ? [] : ['-l'])];
+  const out = await git(gitDir, ['ls-tree', ...flags, '-z', '--full-tree', treeish], options);
   return splitZ(out).map((record) => {
     const tab = record.indexOf(9);
     const [mode = '', type = '', oid = '', size = '-'] = record.subarray(0, tab).toString('latin1').split(/ +/);

@@ -122,6 +122,50 @@ describe('taking packs in', () => {
     await take(big.commit, big.pack);
   });
 
+  test('a file that the base has may move, however large; the same file brought anew is refused', async () => {
+    const noise = 'n'.repeat(5000);
+    const first = await packed({ 'big.txt': noise });
+    await take(first.commit, first.pack);
+    const limits = { ...INTAKE_LIMITS, fileBytes: 2000 };
+    // In the hub, but not in this base.
+    await expect(take(first.commit, first.pack, { attempt: 2 }, limits)).rejects.toMatchObject(refused('too-large'));
+    const moved = await w.attempt('move', { 'big.txt': null, 'to.txt': noise }, { base: first.commit, take: false });
+    await expect(take(moved.commit, first.pack, { attempt: 3, base: first.commit }, limits)).rejects.toMatchObject(
+      refused('wrong-commit'),
+    );
+  });
+
+  test('a base that only the pack brings is unknown', async () => {
+    const quarantine = await openQuarantine(w.hub.dir, w.root);
+    try {
+      const env = { ...quarantine.env };
+      const tree = await treeWith(w.hub.dir, w.base, { 'a.txt': 'A\n' }, env);
+      const base = await writeCommit(w.hub.dir, { tree, parents: [w.base], message: 'x', atMs: 0 }, { env });
+      const commit = await writeCommit(w.hub.dir, { tree, parents: [base], message: 'y', atMs: 0 }, { env });
+      const input = `${commit}\n^${w.base}\n`;
+      const pack = await git(w.hub.dir, ['pack-objects', '--revs', '--stdout', '-q'], { env, input });
+      await expect(take(commit, pack, { base })).rejects.toMatchObject(refused('unknown-base'));
+    } finally {
+      await quarantine.close();
+    }
+  });
+
+  test.each<[string, (base: string) => string[]]>([
+    ['the base twice', (base) => [base, base]],
+    ['the base and the commit before it', (base) => [base, w.base]],
+  ])('a commit with two parents is refused: %s', async (_why, parents) => {
+    const base = await w.attempt('base', { 'b.txt': 'B\n' });
+    const { commit, pack } = await packed({ 'a.txt': 'A\n' }, parents(base.commit));
+    await expect(take(commit, pack, { base: base.commit })).rejects.toBeInstanceOf(IntakeRefused);
+  });
+
+  test('a tree, a tag, or the base itself is not the commit of an attempt', async () => {
+    const { pack } = await packed({ 'a.txt': 'A\n' });
+    const tree = await gitText(w.hub.dir, ['rev-parse', `${w.base}^{tree}`]);
+    for (const oid of [tree, w.base]) await expect(take(oid, pack)).rejects.toMatchObject(refused('wrong-parent'));
+    expect(await gitText(w.hub.dir, ['for-each-ref', 'refs/swarmline/tasks'])).toBe('');
+  });
+
   test('a host that breaks off leaves nothing behind', async () => {
     const { commit, pack } = await packed({ 'a.txt': 'A\n' });
     const before = await objects();

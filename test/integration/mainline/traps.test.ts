@@ -209,6 +209,49 @@ describe('paths and modes', () => {
   });
 });
 
+describe('trees made to hurt', () => {
+  test('a tree that holds itself ten times, twelve times over, is refused and soon', async () => {
+    w = await world({ 'a.txt': 'a\n' });
+    const started = performance.now();
+    const result = await handIn('bomb', async (env) => {
+      let oid = await gitText(w.hub.dir, ['hash-object', '-w', '--stdin'], { env, input: 'x' });
+      for (let level = 0; level < 12; level++) {
+        const mode = level === 0 ? '100644' : '40000';
+        const entries = Array.from({ length: 10 }, (_, n): [string, string, string] => [mode, `n${n}`, oid]);
+        oid = await rawTree(w.hub.dir, entries, env);
+      }
+      return oid;
+    });
+    expect(result).toEqual(refusal('too-many-files'));
+    expect(performance.now() - started).toBeLessThan(60_000);
+  });
+
+  test.each([
+    ['a name with a slash', 'a/b', 'unsafe-name'],
+    ['.git', '.GIT', 'git-component'],
+  ])(
+    '%s in a tree that the hub has from its origin is refused when an attempt refers to it',
+    async (_what, name, rule) => {
+      w = await world({ 'a.txt': 'a\n' });
+      const blob = await gitText(w.hub.dir, ['hash-object', '-w', '--stdin'], { input: 'x' });
+      const poison = await rawTree(w.hub.dir, [['100644', name, blob]], {});
+      const quarantine = await openQuarantine(w.hub.dir, w.root);
+      try {
+        const env = { ...quarantine.env };
+        const tree = await rawTree(w.hub.dir, [['40000', 'd', poison]], env);
+        const commit = await writeCommit(w.hub.dir, { tree, parents: [w.base], message: 'x', atMs: 0 }, { env });
+        // Without the poison: it is here already.
+        const pack = await git(w.hub.dir, ['pack-objects', '--stdout', '-q'], { env, input: `${commit}\n${tree}\n` });
+        await expect(
+          w.hub.takePack({ task: 'bad', attempt: 1, commit, base: w.base }, Readable.from([pack])),
+        ).rejects.toMatchObject({ name: 'IntakeRefused', rule });
+      } finally {
+        await quarantine.close();
+      }
+    },
+  );
+});
+
 describe('what git would do by itself', () => {
   test('a replace ref changes nothing of what we see', async () => {
     w = await world({ 'a.txt': 'a\n' });
