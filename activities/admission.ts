@@ -73,10 +73,10 @@ export function createAdmissionActivities(
     return { files, fileContent: (path) => contents.get(path) ?? null };
   };
 
-  const openRepository = async (run: string, spec: CompiledSpec): Promise<Hub | Problem> => {
-    const { url, branch, union } = spec.repository;
+  const openRepository = async (run: string, repository: CompiledSpec['repository']): Promise<Hub | Problem> => {
+    const { url, branch, union, credentials } = repository;
     try {
-      const credential = await deps.credential(spec.repository.credentials, url);
+      const credential = await deps.credential(credentials, url);
       await createHub({ dir: join(deps.hubRoot, `${run}.git`), url, branch, credential, union });
       return await deps.hub(run);
     } catch (error) {
@@ -90,13 +90,13 @@ export function createAdmissionActivities(
       const badId = idProblem(run);
       if (badId !== null)
         throw badSpec([{ path: '', message: `The workflow id "${run}" names the run, and ${badId}` }]);
-      const first = validateSpec(raw, { files: null });
       // What does not depend on the repository is found even when the repository cannot be read, and the other way round.
-      const repositorySpec = first.spec ?? repositoryOf(raw);
-      if (repositorySpec === null) throw badSpec(first.problems);
+      const withoutFiles = (): Problem[] => validateSpec(raw, { files: null }).problems;
+      const repository = repositoryOf(raw);
+      if (repository === null) throw badSpec(withoutFiles());
       const before = await loadRun(deps.db, run);
-      const hub = await openRepository(run, repositorySpec);
-      if (!('dir' in hub)) throw badSpec([...first.problems, hub]);
+      const hub = await openRepository(run, repository);
+      if (!('dir' in hub)) throw badSpec([...withoutFiles(), hub]);
       const { spec, problems: found } = validateSpec(raw, await filesOf(hub, raw));
       const problems = [...found, ...enginesMissing(spec)];
       if (spec === null || problems.length > 0) {
@@ -196,9 +196,12 @@ function admitted(spec: CompiledSpec, base: string): Admitted {
   };
 }
 
-/** The repository block of a spec that has problems elsewhere, when that block alone is good. */
-function repositoryOf(raw: unknown): CompiledSpec | null {
-  const repository = typeof raw === 'object' && raw !== null && 'repository' in raw ? raw.repository : undefined;
+/** Where the repository of a spec is, also of one that has problems elsewhere; null when that itself is wrong. */
+function repositoryOf(raw: unknown): CompiledSpec['repository'] | null {
+  const given = typeof raw === 'object' && raw !== null && 'repository' in raw ? raw.repository : undefined;
+  if (typeof given !== 'object' || given === null) return null;
+  // What it says of the files in it is judged with the tasks, once the files are known.
+  const repository = { ...given, contracts: undefined, protected: undefined, manifests: undefined };
   const minimal = {
     name: 'x',
     goal: 'Check the repository.',
@@ -207,7 +210,7 @@ function repositoryOf(raw: unknown): CompiledSpec | null {
     roles: { worker: { engine: 'command' } },
     tasks: [{ id: 'x', goal: 'Write x.', files: { allow: ['x'] }, acceptance: ['`x` exists'], run: ['true'] }],
   };
-  return validateSpec(minimal, { files: null }).spec;
+  return validateSpec(minimal, { files: null }).spec?.repository ?? null;
 }
 
 /** A spec's fields apart from its tasks and what names tasks: those that are final are not in the list that is checked. */
