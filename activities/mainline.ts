@@ -56,9 +56,9 @@ export function createMainlineActivities(deps: AdmissionDeps): MainlineActivitie
           );
           await recordMerges(db, run, mergeRows(requests, outcomes, await recorded(run, outcomes)));
           const now = Date.now();
-          for (const request of requests) {
-            await markAttempt(db, { run, ...request }, { phase: 'merge', mergedAtMs: now });
-          }
+          await Promise.all(
+            requests.map((request) => markAttempt(db, { run, ...request }, { phase: 'merge', mergedAtMs: now })),
+          );
           return { outcomes, line: await hub.line() };
         },
 
@@ -152,9 +152,11 @@ export function createMainlineActivities(deps: AdmissionDeps): MainlineActivitie
       run,
       entries.map(({ task, commit }) => ({ id: task, state: 'passed', commit, why: null, waitingOn: null })),
     );
-    for (const { task, attempt } of entries) {
-      await endAttempt(db, { run, task, attempt }, { outcome: 'passed', landedAtMs: now });
-    }
+    await Promise.all(
+      entries.map(({ task, attempt }) =>
+        endAttempt(db, { run, task, attempt }, { outcome: 'passed', landedAtMs: now }),
+      ),
+    );
   }
 }
 

@@ -63,7 +63,7 @@ export async function checkTree(
 ): Promise<void> {
   // A name is at most some 4 KiB; what prints more than this is refused without being held.
   const options = { env: quarantine.env, timeoutMs: limits.timeoutMs, maxOutputBytes: limits.entries * 400 };
-  const entries = await guard(limits, () => listTree(hub.dir, commit, { ...options, directories: true }));
+  const entries = await guard(limits, () => listTree(hub.dir, commit, { ...options, directories: true, sizes: false }));
   if (entries.length > limits.entries) {
     throw new IntakeRefused('too-many-files', '', `The tree has more than ${limits.entries} entries.`);
   }

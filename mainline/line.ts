@@ -8,7 +8,8 @@
 import type { Line, LineEntry, MergeRequest } from '../spec/model.ts';
 import { messageWithTrailers, trailersOf } from './commit.ts';
 import { HubError, RefMoved } from './errors.ts';
-import { gitText } from './git-process.ts';
+import { GitError, gitText } from './git-process.ts';
+import { knownCommits, walkBack } from './line-cache.ts';
 import { BASE, GREEN, MAIN, NEXT, VERIFIED, isAncestor, listRefs, readRefs, updateRefs } from './refs.ts';
 
 /** A commit of the line with everything that is needed to merge the same request again. */
@@ -51,26 +52,43 @@ export function lineMessage(run: string, request: MergeRequest, subject: string)
 /** Merge commits after `from` up to `to`, oldest first, by their trailers. Commits without ours (there are none on a sound line) are left out. */
 export async function entriesBetween(gitDir: string, from: string, to: string): Promise<LandedEntry[]> {
   if (from === to) return [];
-  const range = [to, `^${from}`];
-  const out = await gitText(gitDir, [
-    'log',
-    '--first-parent',
-    '--reverse',
-    '-z',
-    '--format=%H%n%at%n%B',
-    ...range,
-    '--',
-  ]);
-  const entries: LandedEntry[] = [];
-  for (const record of out.split('\0')) {
-    const entry = parseEntry(record);
-    if (entry !== null) entries.push(entry);
+  const known = knownCommits<LandedEntry | null>(gitDir);
+  // What is new on top of what was read last; else all of it.
+  for (const below of [known.newest, null]) {
+    const way = walkBack(known.commits, from, to);
+    if ('values' in way) return way.values.filter((entry) => entry !== null);
+    if (way.gap === null) break;
+    try {
+      await readCommits(gitDir, way.gap, below === null ? [from] : [from, below]);
+    } catch (error) {
+      // Another hub stood here before, of an earlier run of this name.
+      if (below === null || !(error instanceof GitError) || error.exitCode !== 128) throw error;
+    }
+  }
+  const way = walkBack(known.commits, from, to);
+  if ('values' in way) return way.values.filter((entry) => entry !== null);
+  return (await readCommits(gitDir, to, [from])).filter((entry) => entry !== null);
+}
+
+/** Reads what `to` has and none of the others, oldest first, and remembers it. */
+async function readCommits(gitDir: string, to: string, without: readonly string[]): Promise<(LandedEntry | null)[]> {
+  const range = [to, ...without.map((one) => `^${one}`)];
+  const format = '--format=%H%n%P%n%at%n%B';
+  const out = await gitText(gitDir, ['log', '--first-parent', '--reverse', '-z', format, ...range, '--']);
+  const known = knownCommits<LandedEntry | null>(gitDir);
+  const entries: (LandedEntry | null)[] = [];
+  for (const record of out.split('\0').filter((text) => text !== '')) {
+    const [commit = '', parents = '', ...rest] = record.replace(/^\n/, '').split('\n');
+    const value = parseEntry(commit, rest);
+    const parent = parents.split(' ')[0] ?? '';
+    known.commits.set(commit, { value, parent: parent === '' ? null : parent });
+    known.newest = commit;
+    entries.push(value);
   }
   return entries;
 }
 
-function parseEntry(record: string): LandedEntry | null {
-  const [commit = '', seconds = '', ...rest] = record.replace(/^\n/, '').split('\n');
+function parseEntry(commit: string, [seconds = '', ...rest]: readonly string[]): LandedEntry | null {
   const trailers = trailersOf(rest.join('\n'));
   const id = trailers.get('Swarmline-Request');
   const task = trailers.get('Swarmline-Task');
@@ -104,14 +122,20 @@ export async function readLine(gitDir: string): Promise<Line> {
   return { main, verified, next, entries: entries.map(entryOf), greenPoints: green.size };
 }
 
+/** Whether a is b or before it on the line: as far as the line is known without git, else as git says. */
+async function isOnLine(gitDir: string, a: string, b: string): Promise<boolean> {
+  const { commits } = knownCommits(gitDir);
+  return 'values' in walkBack(commits, a, b) || (await isAncestor(gitDir, a, b));
+}
+
 /** Moves verified forwards along the line. Done already: nothing happens. */
 export async function advanceVerified(gitDir: string, from: string, to: string): Promise<void> {
   const { verified, next } = await readHeads(gitDir);
   if (verified === to) return;
   if (verified !== from) throw new RefMoved(VERIFIED, `verified is at ${verified}, not at ${from}`);
-  if (!(await isAncestor(gitDir, from, to)))
+  if (!(await isOnLine(gitDir, from, to)))
     throw new HubError(`verified only moves forwards: ${to} does not descend from ${from}`);
-  if (!(await isAncestor(gitDir, to, next))) throw new RefMoved(NEXT, `${to} is not on the line any more`);
+  if (!(await isOnLine(gitDir, to, next))) throw new RefMoved(NEXT, `${to} is not on the line any more`);
   await updateRefs(gitDir, [{ ref: VERIFIED, from, to }]);
 }
 
@@ -124,9 +148,9 @@ export async function advanceMain(gitDir: string, to: string): Promise<{ n: numb
     .toSorted((a, b) => a.n - b.n);
   const last = points[points.length - 1];
   if (main === to && last?.oid === to) return { n: last.n };
-  if (!(await isAncestor(gitDir, main, to)))
+  if (!(await isOnLine(gitDir, main, to)))
     throw new HubError(`main only moves forwards: ${to} does not descend from ${main}`);
-  if (!(await isAncestor(gitDir, to, verified)))
+  if (!(await isOnLine(gitDir, to, verified)))
     throw new HubError(`main only moves to what is verified: ${to} is not under ${verified}`);
   const n = (last?.n ?? 0) + 1;
   const point = { ref: `${GREEN}${n}`, from: null, to };

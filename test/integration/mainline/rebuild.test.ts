@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { LineEntry } from '../../../spec/model.ts';
 import { git, gitText, mergeTrees } from '../../../mainline/git.ts';
+import { createHub } from '../../../mainline/hub.ts';
 import { world } from './fixture.ts';
 import type { World } from './fixture.ts';
 
@@ -13,6 +14,37 @@ afterEach(() => w.close());
 const entries = async (): Promise<readonly LineEntry[]> => (await w.hub.line()).entries;
 const ancestors = async (): Promise<string[]> =>
   (await gitText(w.hub.dir, ['rev-list', 'refs/swarmline/next'])).split('\n');
+
+/** Commits of the line as git walks them now. */
+const asGit = async (): Promise<string[]> => {
+  const range = [w.base, 'refs/swarmline/next'].join('..');
+  const out = await gitText(w.hub.dir, ['rev-list', '--first-parent', '--reverse', range]);
+  return out.split('\n').filter((oid) => oid !== '');
+};
+
+describe('the line that is remembered', () => {
+  test('is the line that git walks: after merges, a rebuild, moves of others, and with another hub in its place', async () => {
+    const commits = async (): Promise<string[]> => (await entries()).map(({ commit }) => commit);
+    await w.hub.merge([await w.attempt('one', { 'b.txt': '1\n' })]);
+    expect(await commits()).toEqual(await asGit());
+    await w.hub.merge([await w.attempt('two', { 'c.txt': '2\n' }), await w.attempt('three', { 'd.txt': '3\n' })]);
+    expect(await commits()).toEqual(await asGit());
+    const before = (await w.hub.line()).next;
+    await w.hub.rebuild({ onto: 'main', drop: ['one/1'] });
+    expect(await commits()).toEqual(await asGit());
+    expect(await commits()).toHaveLength(2);
+    await git(w.hub.dir, ['update-ref', 'refs/swarmline/next', before]);
+    expect(await commits()).toEqual(await asGit());
+    expect((await w.hub.landed('refs/swarmline/next')).map(({ commit }) => commit)).toEqual(await asGit());
+    await expect(w.hub.advanceVerified(w.base, 'a'.repeat(40))).rejects.toThrow();
+    const { rename } = await import('node:fs/promises');
+    await rename(w.hub.dir, `${w.hub.dir}.old`);
+    const hub = await createHub({ dir: w.hub.dir, url: w.url, branch: 'main', credential: null, union: [] });
+    await hub.merge([await w.attempt('four', { 'b.txt': '4\n' })]);
+    expect(await commits()).toEqual(await asGit());
+    expect(await commits()).toHaveLength(1);
+  });
+});
 
 describe('rebuilding the line', () => {
   test('a culprit does not come back with a task that was based on it', async () => {
