@@ -69,7 +69,7 @@ export async function forward(
     places.leave(call);
     const { end, status, retries } = told;
     const counted = count(told, request.estimate);
-    await settled(ledger, id, { end, status, ...counted, waitedMs: waitedMs + told.backoffMs, retries }, deps.log);
+    await settled(ledger, call, { end, status, ...counted, waitedMs: waitedMs + told.backoffMs, retries }, deps.log);
   }
 }
 
@@ -92,16 +92,16 @@ function count(told: Told, estimate: TokenUsage): { usage: TokenUsage; estimated
 
 async function settled(
   ledger: Ledger,
-  id: string,
+  call: WantedCall,
   result: Parameters<Ledger['settle']>[1],
   log: GatewayLog,
 ): Promise<void> {
   for (let tries = 0; ; tries++) {
     try {
-      return await ledger.settle(id, result);
+      return await ledger.settle(call, result);
     } catch (error) {
       // Not lost: a call without an end is counted as reserved (store), which is more than it can have cost.
-      if (tries >= 20) return log.warn({ id, error: String(error) }, 'a call could not be settled');
+      if (tries >= 20) return log.warn({ call: call.id, error: String(error) }, 'a call could not be settled');
       await delay(1_000);
     }
   }

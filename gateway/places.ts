@@ -80,7 +80,7 @@ export function createPlaces({ ledger, now = Date.now, onBudget, onError }: Plac
           underWay.set(taskOf(call), (underWay.get(taskOf(call)) ?? 0) + 1);
           waiter.admit();
         } else {
-          await ledger.settle(call.id, gone(waiter, now()));
+          await ledger.settle(call, gone(waiter, now()));
         }
         continue;
       }

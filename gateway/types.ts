@@ -70,7 +70,7 @@ export interface CallResult {
 export interface Ledger {
   /** Reserves a place, a share of the rate and the call's cost; all or nothing. Asked again with the same id after a refusal. */
   reserve(call: WantedCall): Promise<Reserved>;
-  settle(id: string, result: CallResult): Promise<void>;
+  settle(call: WantedCall, result: CallResult): Promise<void>;
 }
 
 export interface GatewayLog {

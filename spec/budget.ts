@@ -19,7 +19,9 @@ export interface Spend {
 export const NOTHING_SPENT: Spend = { microusd: 0, tokens: 0, open: 0, reservedMicrousd: 0, reservedTokens: 0 };
 
 export interface CallCost {
-  readonly microusd: number;
+  readonly model: string;
+  /** null: nobody knows what the model costs. */
+  readonly microusd: number | null;
   readonly tokens: number;
 }
 
@@ -60,6 +62,10 @@ export function mayCall(
     ]; // prettier-ignore
     for (const { limit, spent, reserved, wanted, text } of kinds) {
       if (limit === null) continue;
+      if (wanted === null) {
+        const why = `the model ${call.model} has no price, so it cannot be held to a budget of ${text}: name one in the file of SWARMLINE_PRICES`;
+        return { ok: false, refusal: 'budget', why };
+      }
       if (spent >= limit) return { ok: false, refusal: 'budget', why: `${name} has spent its budget of ${text}` };
       if (spent + reserved + wanted > limit && sums.open > 0) mustWait = true;
     }

@@ -18,7 +18,6 @@ export interface NewCall extends CallCost {
   readonly attempt: number;
   readonly role: string;
   readonly upstream: string;
-  readonly model: string;
   readonly host: string;
   /** Of the upstream's key, over all hosts. */
   readonly requestsPerMinute: number | null;
@@ -59,12 +58,13 @@ export async function reserveCall(pool: Pool, call: NewCall): Promise<Reservatio
         ? { ok: false, refusal: 'places', why: `${budget.modelCalls} model calls at once (budget.modelCalls)`, retryMs: PLACES_MS }
         : { ok: false, refusal: 'budget', why: verdict.why, retryMs: BUDGET_MS };
     }
+    const reserved = call.microusd ?? 0;
     const { rowCount } = await db.query(
       `insert into model_calls (id, run, task, attempt, role, upstream, model, host, reserved_microusd, reserved_tokens)
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (id) do nothing`,
-      [call.id, call.run, call.task, call.attempt, call.role, call.upstream, call.model, call.host, call.microusd, call.tokens],
+      [call.id, call.run, call.task, call.attempt, call.role, call.upstream, call.model, call.host, reserved, call.tokens],
     );
-    if (rowCount === 1) await addToSpend(db, call.run, scopes, { open: 1, reservedMicrousd: call.microusd, reservedTokens: call.tokens });
+    if (rowCount === 1) await addToSpend(db, call.run, scopes, { open: 1, reservedMicrousd: reserved, reservedTokens: call.tokens });
     return { ok: true };
   }); // prettier-ignore
 }

@@ -30,6 +30,8 @@ export interface WorkerConfig {
   readonly gatewayDir: string;
   /** File that says which model APIs there are; null: none. */
   readonly upstreamsFile: string | null;
+  /** File with prices of models that go before ours; null: none. */
+  readonly pricesFile: string | null;
 }
 
 /** A worker that cannot start as it is configured: what is wrong, all at once. */
@@ -92,6 +94,7 @@ export function loadWorkerConfig(role: WorkerRole, env: NodeJS.ProcessEnv): Work
     slots,
     gatewayDir: join(stateDir, 'gateway'),
     upstreamsFile: text('SWARMLINE_UPSTREAMS'),
+    pricesFile: text('SWARMLINE_PRICES'),
   };
 }
 

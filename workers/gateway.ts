@@ -3,20 +3,25 @@ import { once } from 'node:events';
 import { Gauge } from 'prom-client';
 import { startGateway } from '../gateway/index.ts';
 import type { Caller, Ledger } from '../gateway/index.ts';
+import { costOf, DEFAULT_PRICES, priceOf } from '../spec/prices.ts';
 import { agentsDone, reserveCall, settleCall, settleLostCalls } from '../store/index.ts';
 import type { RunningRole, WorkerContext } from './role.ts';
 import { every } from './every.ts';
-import { loadUpstreams } from './upstreams.ts';
+import { loadPrices, loadUpstreams } from './upstreams.ts';
 
 /** A worker that was killed has not closed its attempts: their sockets go when the store says that they have ended. */
 const SWEEP_MS = 60_000;
+/** Its tokens are counted all the same; a run with a budget in money never gets as far (spec/budget.ts). */
+const UNPRICED = { input: 0, cached: 0, cacheWrite: 0, output: 0 };
 
 export async function startGatewayRole({ config, db, log, registry }: WorkerContext): Promise<RunningRole> {
   const upstreams = loadUpstreams(config.upstreamsFile, config.credentialsDir);
+  const prices = [loadPrices(config.pricesFile), DEFAULT_PRICES];
   const lost = await settleLostCalls(db, config.hostId);
   if (lost > 0) log.warn({ lost }, 'calls of a gateway that was killed are counted as reserved');
   const ledger: Ledger = {
-    reserve: ({ id, caller, upstream, model, limits, estimate }) => {
+    async reserve({ id, caller, upstream, model, limits, estimate }) {
+      const price = priceOf(model, prices);
       return reserveCall(db, {
         ...caller,
         ...limits,
@@ -24,12 +29,13 @@ export async function startGatewayRole({ config, db, log, registry }: WorkerCont
         upstream,
         model,
         host: config.hostId,
-        microusd: 0,
+        microusd: price === null ? null : costOf(estimate, price),
         tokens: estimate.inputTokens + estimate.outputTokens,
       });
     },
-    async settle(id, { end, usage, ...result }) {
-      await settleCall(db, id, { ...result, ...usage, state: end, microusd: 0 });
+    async settle(call, { end, usage, ...result }) {
+      const price = priceOf(call.model, prices) ?? UNPRICED;
+      await settleCall(db, call.id, { ...result, ...usage, state: end, microusd: costOf(usage, price) });
     },
   };
   const gateway = await startGateway({

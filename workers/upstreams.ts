@@ -10,6 +10,7 @@ import { z } from 'zod';
 import { UPSTREAMS } from '../gateway/index.ts';
 import type { Upstream, UpstreamName } from '../gateway/index.ts';
 import { idProblem } from '../spec/names.ts';
+import type { PriceTable } from '../spec/prices.ts';
 import { ConfigError } from './config.ts';
 
 const limit = z.number().int().positive().nullable().default(null);
@@ -25,23 +26,39 @@ const Entry = z.strictObject({
 });
 const File = z.partialRecord(z.enum(UPSTREAMS), Entry);
 
+const price = z.number().nonnegative();
+const Prices = z.record(
+  z.string().min(1),
+  z.strictObject({ input: price, cached: price, cacheWrite: price, output: price }),
+);
+
+/** A user's price table (US dollars for a million tokens, by prefix of the model's name), which goes before ours. @throws ConfigError */
+export function loadPrices(path: string | null): PriceTable {
+  return path === null ? {} : readFileAs('SWARMLINE_PRICES', path, Prices);
+}
+
+function readFileAs<T>(name: string, path: string, schema: z.ZodType<T>): T {
+  let json: unknown;
+  try {
+    json = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new ConfigError(`${name}=${path} cannot be read as JSON: ${(error as Error).message}`);
+  }
+  const parsed = schema.safeParse(json);
+  if (!parsed.success) throw new ConfigError(`${name}=${path}:\n${z.prettifyError(parsed.error)}`);
+  return parsed.data;
+}
+
 /** Without a file: none, and every model call is refused with a message that says so. @throws ConfigError with every problem */
 export function loadUpstreams(
   path: string | null,
   credentialsDir: string | null,
 ): Readonly<Partial<Record<UpstreamName, Upstream>>> {
   if (path === null) return {};
-  let json: unknown;
-  try {
-    json = JSON.parse(readFileSync(path, 'utf8'));
-  } catch (error) {
-    throw new ConfigError(`SWARMLINE_UPSTREAMS=${path} cannot be read as JSON: ${(error as Error).message}`);
-  }
-  const parsed = File.safeParse(json);
-  if (!parsed.success) throw new ConfigError(`SWARMLINE_UPSTREAMS=${path}:\n${z.prettifyError(parsed.error)}`);
+  const file = readFileAs('SWARMLINE_UPSTREAMS', path, File);
   const upstreams: Partial<Record<UpstreamName, Upstream>> = {};
   for (const name of UPSTREAMS) {
-    const entry = parsed.data[name];
+    const entry = file[name];
     if (entry === undefined) continue;
     const { key } = entry;
     if (key !== null && credentialsDir === null) {

@@ -34,10 +34,10 @@ const ledger: Ledger = {
     if (reserved.ok) open.set(call.id, call);
     return reserved;
   },
-  async settle(id, result) {
+  async settle(call, result) {
     await Promise.resolve();
-    settled.push({ call: open.get(id)!, result });
-    open.delete(id);
+    settled.push({ call, result });
+    open.delete(call.id);
   },
 };
 const log = {

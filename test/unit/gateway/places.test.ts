@@ -27,7 +27,7 @@ function ledgerOf(most: number) {
       open.add(id);
       return { ok: true };
     },
-    async settle(id, result) {
+    async settle({ id }, result) {
       await Promise.resolve();
       open.delete(id);
       settled.push({ id, result });

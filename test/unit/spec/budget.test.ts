@@ -14,7 +14,7 @@ const budget = (more: Partial<Budget> = {}): Budget => ({
 const caller = { role: 'worker', task: 'a' };
 const spent = (more: Partial<Spend>, scope = 'run'): ReadonlyMap<string, Spend> =>
   new Map([[scope, { ...NOTHING_SPENT, ...more }]]);
-const cheap = { microusd: 10_000, tokens: 1_000 };
+const cheap = { model: 'm', microusd: 10_000, tokens: 1_000 };
 
 describe('a model call', () => {
   it('goes out as long as spent, under way and wanted stay under the limit', () => {
@@ -30,7 +30,7 @@ describe('a model call', () => {
   });
 
   it('may spend the rest of a budget when nothing is under way, however large its estimate', () => {
-    expect(mayCall(budget(), caller, spent({ microusd: 999_999 }), { microusd: 5_000_000, tokens: 1 })).toEqual({
+    expect(mayCall(budget(), caller, spent({ microusd: 999_999 }), { ...cheap, microusd: 5_000_000 })).toEqual({
       ok: true,
     });
   });
@@ -63,6 +63,15 @@ describe('a model call', () => {
 
   it('waits for a place when as many are under way as may be', () => {
     expect(mayCall(budget({ usd: null }), caller, spent({ open: 2 }), cheap)).toEqual({ ok: false, refusal: 'places' });
+  });
+
+  it('of a model without a price is refused where money is limited, and goes out where only tokens are', () => {
+    const unpriced = { ...cheap, microusd: null };
+    expect(mayCall(budget(), caller, new Map(), unpriced)).toMatchObject({
+      refusal: 'budget',
+      why: expect.stringContaining('SWARMLINE_PRICES'),
+    });
+    expect(mayCall(budget({ usd: null, tokens: 10_000 }), caller, new Map(), unpriced)).toEqual({ ok: true });
   });
 
   it('with a budget of nothing nothing is ever called', () => {
