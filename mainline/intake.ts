@@ -14,6 +14,7 @@ import { IntakeRefused, RefMoved } from './errors.ts';
 import { GitError, git } from './git-process.ts';
 import type { HubPlace } from './hub-place.ts';
 import { checkChanges, checkCommit, checkTree, isCommit } from './intake-check.ts';
+import { readHeads } from './line.ts';
 import { publish } from './publish.ts';
 import { openQuarantine } from './quarantine.ts';
 import type { Quarantine } from './quarantine.ts';
@@ -67,7 +68,9 @@ export async function takePack(
     if (before === commit) return;
     throw new IntakeRefused('other-commit', '', `Attempt ${task}/${attempt} already has the commit ${before}.`);
   }
-  if (!(await isCommit(hub.dir, base))) {
+  // Where a ref of the line stands there is a commit: git is asked only about other ones.
+  const heads = Object.values(await readHeads(hub.dir));
+  if (!heads.includes(base) && !(await isCommit(hub.dir, base))) {
     pack.resume();
     throw new IntakeRefused('unknown-base', '', `The hub has no commit ${base}.`);
   }

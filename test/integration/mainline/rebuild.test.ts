@@ -36,7 +36,7 @@ describe('the line that is remembered', () => {
     await git(w.hub.dir, ['update-ref', 'refs/swarmline/next', before]);
     expect(await commits()).toEqual(await asGit());
     expect((await w.hub.landed('refs/swarmline/next')).map(({ commit }) => commit)).toEqual(await asGit());
-    await expect(w.hub.advanceVerified(w.base, 'a'.repeat(40))).rejects.toThrow();
+    await expect(w.hub.advanceVerified(w.base, 'a'.repeat(40))).rejects.toMatchObject({ name: 'GitError' });
     const { rename } = await import('node:fs/promises');
     await rename(w.hub.dir, `${w.hub.dir}.old`);
     const hub = await createHub({ dir: w.hub.dir, url: w.url, branch: 'main', credential: null, union: [] });

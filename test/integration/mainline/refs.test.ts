@@ -51,9 +51,9 @@ test('loose, packed, packed and moved, deleted: every ref is what git says it is
 test('a ref is never missed while git packs it', async () => {
   for (let round = 0; round < 5; round++) {
     await set('refs/swarmline/t/one', w.base);
-    let packing = true;
-    const packed = git(w.hub.dir, ['pack-refs', '--all']).finally(() => (packing = false));
-    while (packing) expect(await readRef(w.hub.dir, 'refs/swarmline/t/one')).toBe(w.base);
+    const state = { packing: true };
+    const packed = git(w.hub.dir, ['pack-refs', '--all']).finally(() => (state.packing = false));
+    while (state.packing) expect(await readRef(w.hub.dir, 'refs/swarmline/t/one')).toBe(w.base);
     await packed;
     await set('-d', 'refs/swarmline/t/one');
   }
