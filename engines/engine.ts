@@ -23,6 +23,7 @@ export interface EngineInput {
   readonly role: Role;
   /** null at the first attempt. */
   readonly lastFailure: LastFailure | null;
+  /** What an agent is told; for engines that talk to a model. */
   readonly prompt?: string;
   /** Counts from 1. For `scripted` alone. */
   readonly attemptIndex?: number;
@@ -35,7 +36,14 @@ export interface EngineCommand {
   readonly files: Readonly<Record<string, string>>;
   /** Path in the container that is fed as standard input. */
   readonly stdinFile: string | null;
+  /** true: the attempt's gateway socket is mounted (forwarder.ts makes it an address). */
+  readonly gateway?: boolean;
 }
+
+/** What a transcript says that an agent did, in order. */
+export type TranscriptStep =
+  | { readonly kind: 'tool'; readonly name: string; readonly path: string | null }
+  | { readonly kind: 'message'; readonly text: string };
 
 export interface EngineRun {
   readonly end: StepEnd;
@@ -53,6 +61,8 @@ export interface EngineOutcome {
   /** Files that its transcript says it opened or wrote, relative to the workspace; empty where there is no transcript. */
   readonly reads: readonly string[];
   readonly writes: readonly string[];
+  /** Absent where there is no transcript. Bounded: the first and the last of very many. */
+  readonly steps?: readonly TranscriptStep[];
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number } | null;
 }
 

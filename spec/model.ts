@@ -219,6 +219,9 @@ export const FAILURE_CAUSES = [
   'agent-timeout',
   'agent-oom',
   'agent-disk-full',
+  'model-error', // the model's API failed for good
+  'refusal', // the model declined
+  'budget', // its budget was spent
   'nothing-done', // empty diff
   'scope', // changed what it was not given, or an unsafe tree
   'gate-red',
