@@ -46,7 +46,12 @@ export async function withContext<T>(
     write: (text) => void process.stdout.write(text),
     store: () => (opened.pool ??= openStore(settings)),
     temporal: () =>
-      (opened.temporal ??= import('./temporal.ts').then((module) => module.connectTemporal(settings, env))),
+      (opened.temporal ??= import('./temporal.ts')
+        .then((module) => module.connectTemporal(settings, env))
+        .catch((error: unknown) => {
+          delete opened.temporal; // whoever asks later may find it
+          throw error;
+        })),
   };
   try {
     return await body(context);

@@ -48,8 +48,12 @@ export async function watch(context: Context, run: string, options: WatchOptions
     }
     if (before === null || fingerprint(before) !== fingerprint(overview)) changedAt = askedAt = Date.now();
     if (overview.run.outcome === null && Date.now() - missingAt >= MISSING_MS) {
-      missing = await standstills(context);
       missingAt = Date.now();
+      // Not awaited: a server that is away must not stop the picture.
+      void standstills(context).then(
+        (found) => (missing = found),
+        () => undefined,
+      );
     }
     show(before, overview, missing);
     before = overview;
