@@ -160,7 +160,7 @@ async function takeIn(
   }
 }
 
-/** Packs being unpacked at once; the rest wait on their sockets, unread. Each is some ten git processes, and merging needs the CPU too. */
+/** Packs being unpacked at once; the rest wait on their sockets, unread. Each is five git processes, and merging needs the CPU too. */
 const intake = pLimit(4);
 
 const STATUS_OF_RULE: Readonly<Record<string, number>> = { 'other-commit': 409, 'unknown-base': 424, 'too-large': 413 };
