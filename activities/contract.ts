@@ -16,6 +16,7 @@ import type {
   MergeRequest,
   NotifyEvent,
   PlanTask,
+  RoleName,
   Policy,
   TaskKind,
   TaskState,
@@ -171,6 +172,13 @@ export interface RecordActivities {
   /** Attempts whose agent or gate runs now. */
   attemptsRunning(input: { run: string }): Promise<number>;
   notify(input: { run: string; event: NotifyEvent; key: string; text: string }): Promise<void>;
+  /** Writes new limits; returns a sentence about them. Throws non-retryable `Refused` for limits that are lower than what is spent. */
+  raiseBudget(input: {
+    run: string;
+    of: RoleName | 'task' | null;
+    usd?: number | null;
+    tokens?: number | null;
+  }): Promise<{ text: string }>;
   addLogEntry(input: { run: string; kind: string; task: string | null; message: string; key: string }): Promise<void>;
 }
 

@@ -5,6 +5,7 @@ import {
 import type { Db } from '../store/index.ts';
 import { beating } from './beating.ts';
 import type { RecordActivities } from './contract.ts';
+import { raiseBudget } from './raise-budget.ts';
 
 /** Artifact of an attempt that the mainline did not take: conflict, refusal, or the red that it caused. */
 export const MAINLINE_LOG = 'mainline.log';
@@ -56,6 +57,7 @@ export function createRecordActivities({ db, notify }: RecordDeps): RecordActivi
     hostsOfRun: ({ run }) => hostsOfRun(db, run),
     attemptsRunning: async ({ run }) =>
       (await runningAttempts(db, run)).filter(({ phase }) => phase === 'agent' || phase === 'gate').length,
+    raiseBudget: (input) => raiseBudget(db, input),
     async notify({ run, event, text }) {
       const { notify: how } = await loadSpec(db, run);
       await notify(how, { run, event, text });

@@ -1,4 +1,5 @@
 /** What the transcripts of agent CLIs have in common: JSON lines, tools that open and write files, a last message. Pure. */
+import { BUDGET_SPENT } from '../spec/budget.ts';
 import { agentEnd } from '../spec/gate/ends.ts';
 import type { EngineOutcome, EngineRun, TranscriptStep } from './engine.ts';
 import { plainOutcome } from './plain-outcome.ts';
@@ -44,6 +45,9 @@ export function transcriptOutcome(run: EngineRun, transcript: Transcript): Engin
   const meaning = agentEnd(run.end, run.exitCode);
   // Deadline, memory and disk are the container's word, whatever the transcript had come to.
   if (meaning !== 'ok' && meaning !== 'agent-failed') return { ...plainOutcome(run), ...seen };
+  if (failure !== null && failure.why.includes(BUDGET_SPENT)) {
+    return { ok: false, cause: 'budget', why: failure.why.slice(failure.why.indexOf(BUDGET_SPENT)), ...seen };
+  }
   if (failure !== null) return { ok: false, cause: failure.cause, why: failure.why, ...seen };
   if (meaning === 'ok' && ended) return { ok: true, cause: null, why: '', ...seen };
   const end = run.output.trim().slice(-QUOTED);

@@ -2,10 +2,12 @@
  * Callers wait here for a reservation: for a place among the run's calls, for the key's rate, for money.
  *
  * 1. Fair between tasks: whoever has fewest calls under way is asked for first, then who came first.
- * 2. A refusal makes a caller wait, never fail; only leaving ends the wait.
+ * 2. A refusal makes a caller wait, never fail; only leaving ends the wait. (But a task that has spent its own budget: it is told.)
  * 3. The ledger is asked in one pass at a time, again as soon as a place is freed here, and in any case after the time that the
  *    refusal named (places on other hosts, a raised budget).
  */
+import { BUDGET_SPENT } from '../spec/budget.ts';
+import { RequestRefused } from './request.ts';
 import type { Ledger, Refusal, WantedCall } from './types.ts';
 
 interface Waiter {
@@ -82,6 +84,11 @@ export function createPlaces({ ledger, now = Date.now, onBudget, onError }: Plac
         } else {
           await ledger.settle(call, gone(waiter, now()));
         }
+        continue;
+      }
+      if (answer.refusal === 'denied') {
+        waiters.delete(call.id);
+        waiter.fail(new RequestRefused(403, `${BUDGET_SPENT} ${answer.why}`));
         continue;
       }
       refusals.set(call.id, answer.refusal);

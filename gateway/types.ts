@@ -46,7 +46,8 @@ export interface WantedCall {
   readonly estimate: TokenUsage;
 }
 
-export type Refusal = 'places' | 'rate' | 'budget';
+/** `denied` is the only one that does not wait: the task's own budget is spent. */
+export type Refusal = 'places' | 'rate' | 'budget' | 'denied';
 
 export type Reserved =
   | { readonly ok: true }

@@ -8,6 +8,9 @@
  */
 import type { Budget, RoleName, SpendLimit } from './model.ts';
 
+/** Begins what an agent is told whose task has spent its budget: its CLI passes the text on, and that is the only way in which we hear of it. */
+export const BUDGET_SPENT = '[swarmline:budget]';
+
 /** Sums of one scope: the run, one of its roles, one of its tasks. Money in millionths of a US dollar. */
 export interface Spend {
   readonly microusd: number;
@@ -29,8 +32,8 @@ export type Verdict =
   | { readonly ok: true }
   /** Calls under way will tell whether there is room. */
   | { readonly ok: false; readonly refusal: 'places' }
-  /** Reached: only a raised budget helps. */
-  | { readonly ok: false; readonly refusal: 'budget'; readonly why: string };
+  /** The run's or a role's is reached: only a raised budget helps, and everybody waits for it. `denied`: a task's is, and others go on. */
+  | { readonly ok: false; readonly refusal: 'budget' | 'denied'; readonly why: string };
 
 /** The scopes of a call and their limits, in the order in which a reached one is named. */
 export function scopesOf(
@@ -66,9 +69,19 @@ export function mayCall(
         const why = `the model ${call.model} has no price, so it cannot be held to a budget of ${text}: name one in the file of SWARMLINE_PRICES`;
         return { ok: false, refusal: 'budget', why };
       }
-      if (spent >= limit) return { ok: false, refusal: 'budget', why: `${name} has spent its budget of ${text}` };
+      if (spent >= limit) {
+        const refusal = scope.startsWith('task:') ? 'denied' : 'budget';
+        return { ok: false, refusal, why: `${name} has spent its budget of ${text}` };
+      }
       if (spent + reserved + wanted > limit && sums.open > 0) mustWait = true;
     }
   }
   return mustWait ? { ok: false, refusal: 'places' } : { ok: true };
+}
+
+/** The budget with other limits for the run (`of: null`), one of its roles, or each task. */
+export function withLimits(budget: Budget, of: RoleName | 'task' | null, change: Partial<SpendLimit>): Budget {
+  if (of === null) return { ...budget, ...change };
+  if (of === 'task') return { ...budget, task: { ...budget.task, ...change } };
+  return { ...budget, roles: { ...budget.roles, [of]: { ...(budget.roles[of] ?? UNLIMITED), ...change } } };
 }

@@ -28,7 +28,7 @@ export type Reservation =
   | { readonly ok: true }
   | {
       readonly ok: false;
-      readonly refusal: 'places' | 'rate' | 'budget';
+      readonly refusal: 'places' | 'rate' | 'budget' | 'denied';
       readonly why: string;
       readonly retryMs: number;
     };
@@ -56,7 +56,7 @@ export async function reserveCall(pool: Pool, call: NewCall): Promise<Reservatio
     if (!verdict.ok) {
       return verdict.refusal === 'places'
         ? { ok: false, refusal: 'places', why: `${budget.modelCalls} model calls at once (budget.modelCalls)`, retryMs: PLACES_MS }
-        : { ok: false, refusal: 'budget', why: verdict.why, retryMs: BUDGET_MS };
+        : { ok: false, refusal: verdict.refusal, why: verdict.why, retryMs: BUDGET_MS };
     }
     const reserved = call.microusd ?? 0;
     const { rowCount } = await db.query(
@@ -93,7 +93,8 @@ async function rateRefusal(db: Db, call: NewCall): Promise<Reservation | null> {
   return { ok: false, refusal: 'rate', why, retryMs: Math.max(50, Math.min(5_000, WINDOW_MS - (oldest ?? 0))) };
 }
 
-async function budgetOf(db: Db, run: string): Promise<Budget> {
+/** As it stands: the spec's, or what a person has made of it. */
+export async function budgetOf(db: Db, run: string): Promise<Budget> {
   const { rows } = await db.query<{ budget: Budget }>(
     `select coalesce(budget, spec -> 'budget') as budget from runs where id = $1`,
     [run],
@@ -101,6 +102,15 @@ async function budgetOf(db: Db, run: string): Promise<Budget> {
   const budget = rows[0]?.budget;
   if (budget === undefined) throw new Error(`there is no run ${run}`);
   return { ...budget, roles: budget.roles ?? {}, task: budget.task ?? { usd: null, tokens: null } };
+}
+
+/** Sums by scope: `run`, `role:<role>`, `task:<task>`. */
+export async function spendOf(db: Db, run: string): Promise<ReadonlyMap<string, Spend>> {
+  const { rows } = await db.query<Record<string, unknown>>(
+    'select scope, microusd, tokens, open, reserved_microusd, reserved_tokens from spend where run = $1',
+    [run],
+  );
+  return new Map(rows.map((row) => [String(row['scope']), fromRow<Spend>(row)]));
 }
 
 interface SpendChange {

@@ -1,24 +1,43 @@
 /** The gateway of this host: no Temporal queue, a Unix socket for each attempt, counts in Postgres. */
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client, WorkflowNotFoundError } from '@temporalio/client';
 import { Gauge } from 'prom-client';
-import { startGateway } from '../gateway/index.ts';
+import { createMcp, startGateway } from '../gateway/index.ts';
 import type { Caller, Ledger } from '../gateway/index.ts';
 import { costOf, DEFAULT_PRICES, priceOf } from '../spec/prices.ts';
 import { agentsDone, reserveCall, settleCall, settleLostCalls } from '../store/index.ts';
 import type { RunningRole, WorkerContext } from './role.ts';
+import { budgetReached } from '../workflows/protocol.ts';
 import { every } from './every.ts';
+import { storeTools } from './tools.ts';
 import { loadPrices, loadUpstreams } from './upstreams.ts';
 
 /** A worker that was killed has not closed its attempts: their sockets go when the store says that they have ended. */
 const SWEEP_MS = 60_000;
+const TELL_AGAIN_MS = 5_000;
 /** Its tokens are counted all the same; a run with a budget in money never gets as far (spec/budget.ts). */
 const UNPRICED = { input: 0, cached: 0, cacheWrite: 0, output: 0 };
 
-export async function startGatewayRole({ config, db, log, registry }: WorkerContext): Promise<RunningRole> {
+export async function startGatewayRole({ config, db, log, registry, temporal }: WorkerContext): Promise<RunningRole> {
   const upstreams = loadUpstreams(config.upstreamsFile, config.credentialsDir);
   const prices = [loadPrices(config.pricesFile), DEFAULT_PRICES];
   const lost = await settleLostCalls(db, config.hostId);
   if (lost > 0) log.warn({ lost }, 'calls of a gateway that was killed are counted as reserved');
+  const client = new Client({ connection: temporal.connection, namespace: temporal.namespace });
+  /** Until the run knows it, or has ended: its callers wait, and nobody else would pause it. */
+  const tell = async (run: string, why: string): Promise<void> => {
+    for (;;) {
+      try {
+        await client.workflow.getHandle(run).signal(budgetReached, { why });
+        return;
+      } catch (error) {
+        if (error instanceof WorkflowNotFoundError) return;
+        log.warn({ run, error: String(error) }, 'the run cannot be told that its budget is spent; trying again');
+        await delay(TELL_AGAIN_MS);
+      }
+    }
+  };
   const ledger: Ledger = {
     async reserve({ id, caller, upstream, model, limits, estimate }) {
       const price = priceOf(model, prices);
@@ -42,9 +61,15 @@ export async function startGatewayRole({ config, db, log, registry }: WorkerCont
     dir: config.gatewayDir,
     upstreams,
     ledger,
-    mcp: null,
+    mcp: createMcp(
+      storeTools(db, async () => null),
+      log,
+    ),
     log,
-    onBudget: (run, why) => log.warn({ run, why }, 'a run has come to its budget'),
+    onBudget: (run, why) => {
+      log.warn({ run, why }, 'a run has come to its budget');
+      tell(run, why).catch((error: unknown) => log.error({ run, error: String(error) }, 'the run was not told'));
+    },
   });
   const sweep = async (): Promise<void> => {
     const callers = gateway.callers();

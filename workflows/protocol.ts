@@ -1,6 +1,6 @@
 /** Signals, updates and queries between the workflows of a run, and from people. Ids of workflows follow from the run's id. */
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { Approval, GateStepName, LineEntry, MergeRequest, PlanTask, TaskState } from '../spec/model.ts';
+import type { Approval, GateStepName, LineEntry, MergeRequest, PlanTask, RoleName, TaskState } from '../spec/model.ts';
 import type { Waiting } from '../activities/contract.ts';
 
 export const mainlineId = (run: string): string => `${run}:mainline`;
@@ -122,6 +122,15 @@ export const landAnywayUpdate = defineUpdate<
   string,
   [TaskArgument & { readonly step: GateStepName; readonly reason: string }]
 >('landAnyway');
+export interface RaiseBudget {
+  /** US dollars and tokens: the new limits of the run, of one of its roles, or of each task. Left out: as it was; null: none. */
+  readonly usd?: number | null;
+  readonly tokens?: number | null;
+  readonly of?: RoleName | 'task' | null;
+}
+export const raiseBudgetUpdate = defineUpdate<string, [RaiseBudget]>('raiseBudget');
+/** From the gateway: callers of this run wait because a budget is spent. */
+export const budgetReached = defineSignal<[{ readonly why: string }]>('budgetReached');
 export const deliverUpdate = defineUpdate<string, [unknown?]>('deliver');
 
 export interface Progress {

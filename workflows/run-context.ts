@@ -34,6 +34,8 @@ export class RunContext {
   landings = 0;
   main: string;
   paused = false;
+  /** A budget that is spent: the run is paused until it is raised. */
+  spent: { readonly why: string; readonly sinceMs: number; readonly wasPaused: boolean } | null = null;
   /** Raised by every signal and update; the main loop looks again. */
   stirred = false;
   delivered: string | null = null;
@@ -53,7 +55,11 @@ export class RunContext {
   }
 
   waiting(): Waiting[] {
-    const { awaiting, run } = this;
+    const { awaiting, run, spent } = this;
+    const budget =
+      spent === null
+        ? []
+        : [{ on: 'budget', why: spent.why, sinceMs: spent.sinceMs, command: `swarmline raise-budget ${run} --usd N` }];
     const approval =
       awaiting === null
         ? []
@@ -65,7 +71,7 @@ export class RunContext {
               command: `swarmline approve ${run} ${awaiting.what}`,
             },
           ];
-    return [...approval, ...waitingForPeople(run, this.state)];
+    return [...budget, ...approval, ...waitingForPeople(run, this.state)];
   }
 
   /** Writes what changed to the store and shows it in the UI. One write at a time: of two at once the older might arrive last and stay. */

@@ -9,6 +9,7 @@ import { canMove, isClosed } from '../spec/task-state.ts';
 import * as protocol from './protocol.ts';
 import { mainlineActivities, readableFailure, recordActivities } from './proxies.ts';
 import type { RunContext } from './run-context.ts';
+import { pauseRun, resumeRun } from './run-pause.ts';
 import type { TaskRecord } from './run-state.ts';
 
 const refuse = (message: string): never => {
@@ -194,30 +195,8 @@ export function handlePeople(run: string, current: () => RunContext | null): voi
     },
   );
 
-  setHandler(protocol.pauseUpdate, async ({ drain = false }) => {
-    admitted().paused = true;
-    await stir(); // the store knows before anything else: a step that would start now waits
-    await getExternalWorkflowHandle(protocol.mainlineId(run)).signal(protocol.holdMerges, true);
-    await admitted().eachOpenPart((wave) => wave.signal(protocol.holdStarts, true));
-    if (drain) {
-      await admitted().drained();
-      return 'Paused: what was running has ended, nothing starts or merges';
-    }
-    const { containers, silent } = await admitted().onHosts((host) => host.freeze({ run }));
-    const lost =
-      silent.length === 0
-        ? ''
-        : `; no answer from ${silent.join(', ')}: their containers, if any, run on until they are back`;
-    return `Paused: ${containers} container${containers === 1 ? '' : 's'} frozen, nothing starts or merges${lost}`;
-  });
-  setHandler(protocol.resumeUpdate, async () => {
-    admitted().paused = false;
-    await stir();
-    const { containers } = await admitted().onHosts((host) => host.thaw({ run }));
-    await admitted().eachOpenPart((wave) => wave.signal(protocol.holdStarts, false));
-    await getExternalWorkflowHandle(protocol.mainlineId(run)).signal(protocol.holdMerges, false);
-    return `Resumed: ${containers} container${containers === 1 ? '' : 's'} thawed`;
-  });
+  setHandler(protocol.pauseUpdate, async ({ drain = false }) => pauseRun(admitted(), drain));
+  setHandler(protocol.resumeUpdate, async () => resumeRun(admitted()));
   setHandler(protocol.deliverUpdate, async () => {
     const { commit, pushed, fetch } = await mainlineActivities.deliverMain({ run });
     return pushed === null ? `main is ${commit}; fetch it with: ${fetch}` : `Pushed ${commit} to ${pushed}`;

@@ -27,6 +27,7 @@ import { mainline } from './mainline.ts';
 import * as protocol from './protocol.ts';
 import { attemptActivities, mainlineActivities, readableFailure, recordActivities } from './proxies.ts';
 import { RunContext } from './run-context.ts';
+import { handleBudget } from './run-budget.ts';
 import { handlePeople } from './run-people.ts';
 import type { OpenPart } from './run-slots.ts';
 import { newRecord, RunState } from './run-state.ts';
@@ -50,6 +51,7 @@ export async function runSpec(raw: unknown, carried: CarriedRun | null = null): 
   upsertSearchAttributes(attributesOf({ run, kind: 'run', state: carried === null ? 'validate' : 'waves' }));
   let current: RunContext | null = null;
   handlePeople(run, () => current);
+  handleBudget(() => current);
   const context = carried === null ? await begin(run, raw) : resumeCarried(run, carried);
   current = context;
   try {

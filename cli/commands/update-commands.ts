@@ -1,7 +1,7 @@
 /** The orders that a person gives a running run: one update each, told when it has happened. */
 import type { Command } from 'commander';
 import { GATE_STEPS } from '../../spec/model.ts';
-import { APPROVALS } from '../../spec/model.ts';
+import { APPROVALS, ROLE_NAMES } from '../../spec/model.ts';
 import { withContext } from '../context.ts';
 import { UserError } from '../exit.ts';
 import { oneOf, outcomeLine } from './arguments.ts';
@@ -18,6 +18,14 @@ async function order(
     const said = await update(context, run, name, argument, title);
     context.print(outcomeLine(said, otherwise));
   });
+}
+
+/** A number, or null for `none`. */
+function limit(text: string, option: string, command: string): number | null {
+  if (text === 'none') return null;
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isFinite(value) && value >= 0) return value;
+  throw new UserError({ what: `${option} ${text} is no limit: a number, or none.`, command });
 }
 
 export function register(program: Command): void {
@@ -73,6 +81,27 @@ export function register(program: Command): void {
     .description('go on after `pause`')
     .argument('<run>')
     .action((run: string) => order(run, 'resume', {}, `resuming ${run}`, `${run} goes on`));
+
+  program
+    .command('raise-budget')
+    .description('give a run that has spent its budget more; it goes on at once')
+    .argument('<run>')
+    .option('--usd <n>', 'the new limit in US dollars, all told (none: no limit)')
+    .option('--tokens <n>', 'the new limit in tokens, all told (none: no limit)')
+    .option('--of <role|task>', `of a role (${ROLE_NAMES.join(', ')}) or of each task; default: of the run`)
+    .action(async (run: string, options: { usd?: string; tokens?: string; of?: string }) => {
+      const command = `./swarmline raise-budget ${run} --usd 50`;
+      if (options.usd === undefined && options.tokens === undefined) {
+        throw new UserError({ what: 'Say what is raised: --usd, --tokens, or both.', command });
+      }
+      if (options.of !== undefined) oneOf(options.of, [...ROLE_NAMES, 'task'], '--of', `${command} --of worker`);
+      const argument = {
+        ...(options.usd === undefined ? {} : { usd: limit(options.usd, '--usd', command) }),
+        ...(options.tokens === undefined ? {} : { tokens: limit(options.tokens, '--tokens', command) }),
+        ...(options.of === undefined ? {} : { of: options.of }),
+      };
+      await order(run, 'raiseBudget', argument, `raising the budget of ${run}`, 'the budget is raised');
+    });
 
   program
     .command('land-anyway')

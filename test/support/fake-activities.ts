@@ -231,6 +231,7 @@ export class FakeWorld {
       hostsOfRun: async () => ['fake-host'],
       attemptsRunning: async () => this.running,
       notify: async ({ event, key }) => void this.notified.push(`${event}:${key}`),
+      raiseBudget: async ({ of }) => ({ text: `raised for ${of ?? 'the run'}` }),
       addLogEntry: async () => undefined,
     };
   }

@@ -302,4 +302,40 @@ describe('policy.inFlight', () => {
       expect(fake.main).toHaveLength(2);
     });
   }, 60_000);
+
+  test('a spent budget pauses the run, says so with the command, and raising it goes on', async () => {
+    const plan = [{ id: 'a' }, { id: 'b', dependsOn: ['a'] }];
+    await play({ plan, agentMs: () => 1500 }, async (handle, fake) => {
+      await until('a runs', () => fake.started.includes('a/1'));
+      await handle.signal('budgetReached', { why: 'the run has spent its budget of 5 USD' });
+      await handle.signal('budgetReached', { why: 'said again by another host' });
+      await until('it is frozen', () => fake.frozen.length === 1);
+      expect(await handle.query('progress')).toMatchObject({
+        paused: true,
+        waiting: [
+          {
+            on: 'budget',
+            why: 'the run has spent its budget of 5 USD',
+            command: `swarmline raise-budget ${handle.workflowId} --usd N`,
+          },
+        ],
+      });
+      expect(await update(handle, 'raiseBudget', { usd: 9 })).toMatch(/raised for the run.*Resumed/);
+      expect(await result(handle)).toMatchObject({ outcome: 'completed' });
+      expect(fake.frozen).toEqual([true, false]);
+    });
+  }, 60_000);
+
+  test('a run that a person has paused stays paused when its budget is raised', async () => {
+    await play({ plan: [{ id: 'a' }], agentMs: () => 1500 }, async (handle, fake) => {
+      await until('a runs', () => fake.started.includes('a/1'));
+      await update(handle, 'pause', { drain: false });
+      await handle.signal('budgetReached', { why: 'spent' });
+      expect(await update(handle, 'raiseBudget', { tokens: null, of: 'worker' })).toMatch(
+        /raised for worker; .* stays paused/,
+      );
+      await update(handle, 'resume', {});
+      await result(handle);
+    });
+  }, 60_000);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { mayCall, NOTHING_SPENT } from '../../../spec/budget.ts';
+import { mayCall, NOTHING_SPENT, withLimits } from '../../../spec/budget.ts';
 import type { Spend } from '../../../spec/budget.ts';
 import type { Budget } from '../../../spec/model.ts';
 
@@ -57,6 +57,7 @@ describe('a model call', () => {
     );
     const task = budget({ task: { usd: null, tokens: 10 } });
     expect(mayCall(task, caller, spent({ tokens: 10 }, 'task:a'), cheap)).toMatchObject({
+      refusal: 'denied',
       why: 'task a has spent its budget of 10 tokens',
     });
   });
@@ -77,4 +78,12 @@ describe('a model call', () => {
   it('with a budget of nothing nothing is ever called', () => {
     expect(mayCall(budget({ usd: 0 }), caller, new Map(), cheap).ok).toBe(false);
   });
+});
+
+it('limits are raised for the run, for a role, or for each task, and nothing else changes', () => {
+  expect(withLimits(budget(), null, { usd: 5 })).toEqual(budget({ usd: 5 }));
+  expect(withLimits(budget(), 'worker', { tokens: 9 })).toEqual(
+    budget({ roles: { worker: { usd: null, tokens: 9 } } }),
+  );
+  expect(withLimits(budget(), 'task', { usd: null, tokens: 7 })).toEqual(budget({ task: { usd: null, tokens: 7 } }));
 });
