@@ -5,6 +5,7 @@ import type { AttemptKey, CompiledSpec, FailureCause, Role, TaskSpec } from '../
 
 /** Names of artifacts. */
 export const AGENT_LOG = 'agent.log';
+export const PROMPT = 'prompt.md';
 export const SCOPE_LOG = 'scope.log';
 
 /** Characters of a reason; a result is a payload. */

@@ -6,7 +6,7 @@
  * 3. The agent's log is kept on every way out.
  */
 import { readFile } from 'node:fs/promises';
-import { ENGINE_DIR, engineFor } from '../engines/index.ts';
+import { EGRESS_DIR, ENGINE_DIR, engineFor } from '../engines/index.ts';
 import { treeOf } from '../mainline/git.ts';
 import { InfrastructureFault } from '../sandbox/faults.ts';
 import { putFiles } from '../sandbox/overlay.ts';
@@ -14,8 +14,9 @@ import { openScratch } from '../sandbox/scratch.ts';
 import type { StepOutcome } from '../sandbox/types.ts';
 import { agentEnd } from '../spec/gate/ends.ts';
 import type { AgentResult, AttemptKey } from '../spec/model.ts';
-import { AGENT_LOG, SCOPE_LOG, WHY_CHARS } from './agent-attempt.ts';
+import { AGENT_LOG, PROMPT, SCOPE_LOG, WHY_CHARS } from './agent-attempt.ts';
 import type { AgentTimes, Attempt, Done, Red } from './agent-attempt.ts';
+import { promptFor } from './agent-prompt.ts';
 import { resultInHub, takeTree } from './agent-tree.ts';
 import type { AttemptDeps } from './attempt-ports.ts';
 import type { RunAgentInput } from './contract.ts';
@@ -93,7 +94,7 @@ async function perform(
     name: `${key.run}-${key.task}-${key.attempt}-agent`,
   });
   try {
-    const { end: ended, exitCode, durationMs } = await runEngine(attempt, workspace.dir, deps, running);
+    const { end: ended, exitCode, durationMs } = await runEngine(attempt, startTree, workspace.dir, deps, running);
     ran({ startedAtMs: deps.now() - durationMs, ms: durationMs });
     running.signal.throwIfAborted();
     const meaning = agentEnd(ended, exitCode);
@@ -109,18 +110,29 @@ async function perform(
   }
 }
 
-async function runEngine(attempt: Attempt, dir: string, deps: AttemptDeps, running: Running): Promise<StepOutcome> {
+async function runEngine(
+  attempt: Attempt,
+  startTree: string,
+  dir: string,
+  deps: AttemptDeps,
+  running: Running,
+): Promise<StepOutcome> {
   const { key, spec, task, role, engine, base, scratch } = attempt;
   const { limits, services } = spec.sandbox;
   const lastFailure = await deps.store.lastFailure(key.run, key.task);
-  const command = engine.command({ task, role, lastFailure, attemptIndex: key.attempt });
+  const prompt = engine.needsPrompt === true ? await promptFor(attempt, startTree, lastFailure, deps) : null;
+  if (prompt !== null) await deps.store.saveArtifact({ ...key, name: PROMPT }, prompt);
+  const told = { task, role, lastFailure, attemptIndex: key.attempt };
+  const command = engine.command(prompt === null ? told : { ...told, prompt });
   running.report({ phase: 'image and set-up' });
   const image = await deps.resolveImage(spec.sandbox.image);
   const setup = await setUp(base, { key, spec, scratch, image }, deps, running);
   const files = await scratch.inputDir(command.files);
   const stepKey = { ...key, kind: 'agent' as const, step: 'agent' };
   const beside = await deps.startServices({ services, key: stepKey, limits, signal: running.signal });
+  const caller = { ...key, role: task.role, model: role.model };
   try {
+    const egress = command.gateway === true ? await deps.gateway.open(caller, running.signal) : null;
     return await deps.sandbox.runStep(
       {
         key: stepKey,
@@ -128,7 +140,11 @@ async function runEngine(attempt: Attempt, dir: string, deps: AttemptDeps, runni
         argv: command.argv,
         env: { ...setup.env, ...command.env },
         workspace: { dir, readOnly: false },
-        mounts: [...setup.mounts, { source: files, target: ENGINE_DIR, readOnly: true }],
+        mounts: [
+          ...setup.mounts,
+          { source: files, target: ENGINE_DIR, readOnly: true },
+          ...(egress === null ? [] : [{ source: egress, target: EGRESS_DIR, readOnly: true }]),
+        ],
         stdinFile: command.stdinFile,
         limits,
         deadlineMs: limits.agentMs,
@@ -138,6 +154,7 @@ async function runEngine(attempt: Attempt, dir: string, deps: AttemptDeps, runni
       { signal: running.signal, onProgress: (progress) => running.report({ phase: 'agent', ...progress }) },
     );
   } finally {
+    if (command.gateway === true) await deps.gateway.close(caller);
     await beside.close();
   }
 }

@@ -3,6 +3,7 @@
  * `workers/` puts the real ones in; ports over the store are in attempt-store.ts.
  */
 import type { LastFailure } from '../engines/index.ts';
+import type { GatewayClient } from '../gateway/index.ts';
 import type { GatePorts } from '../sandbox/gate-ports.ts';
 import type { Mount, Sandbox } from '../sandbox/types.ts';
 import type { BaselineRecord } from '../spec/gate/baseline.ts';
@@ -46,6 +47,8 @@ export interface AttemptStore {
     end: { outcome: 'cancelled' | FailureCause; why: string; failureArtifact: string | null },
   ): Promise<void>;
   lastFailure(run: string, task: string): Promise<LastFailure | null>;
+  /** Unread ones; they count as delivered then. */
+  takeNotices(run: string, task: string): Promise<{ commit: string; byTask: string; files: readonly string[] }[]>;
   saveArtifact(name: ArtifactName, content: Buffer | string): Promise<void>;
   gateResult(run: string, key: string, level: GateLevel, commit: string): Promise<GateResult | null>;
   saveGateResult(
@@ -117,6 +120,7 @@ export interface AttemptDeps extends GatePorts {
     readonly signal: AbortSignal;
     readonly outputFile: string;
   }): Promise<SetUp>;
+  readonly gateway: GatewayClient;
   /** Digest or id of an image. */
   resolveImage(image: string): Promise<string>;
   readonly now: () => number;

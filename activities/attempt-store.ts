@@ -1,7 +1,7 @@
 /** The attempt's store over Postgres. */
 import {
   endAttempt, lastFailure, listTasks, loadAgentResult, loadArtifact, loadGateResult, loadSpec, loadTask, markAttempt, noteImageDigest, recordAgent,
-  saveArtifact, saveGateResult, startAttempt,
+  saveArtifact, saveGateResult, startAttempt, takeNotices,
 } from '../store/index.ts'; // prettier-ignore
 import type { Db } from '../store/index.ts';
 import type { BaselineRecord } from '../spec/gate/baseline.ts';
@@ -34,6 +34,7 @@ export function attemptStore(db: Db): AttemptStore {
     markAttempt: (key, change) => markAttempt(db, key, change),
     endAttempt: (key, end) => endAttempt(db, key, end),
     lastFailure: (run, id) => lastFailure(db, run, id),
+    takeNotices: (run, id) => takeNotices(db, run, id),
     saveArtifact: (name, content) => saveArtifact(db, name, content),
     gateResult: (run, key, level, commit) => loadGateResult(db, run, key, level, commit),
     saveGateResult: (ref, result, extras) => saveGateResult(db, ref, result, extras),

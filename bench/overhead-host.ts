@@ -56,6 +56,7 @@ async function main(settings: HostSettings): Promise<void> {
     store,
     hub,
     sandbox: inProcess(wait),
+    gateway: { open: () => Promise.reject(new Error('no agent here talks to a model')), close: async () => undefined },
     openWorkspace: async ({ name }) => ({ dir: name, close: async () => undefined }),
     collectTree: async ({ dir, gitDir, baseTree }) => {
       const task = /-(t\d+)-\d+-agent$/.exec(dir)?.[1];

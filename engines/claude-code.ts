@@ -10,6 +10,7 @@ import { promptOf } from './prompt-of.ts';
 
 export const claudeCodeEngine: Engine = {
   name: 'claude-code',
+  needsPrompt: true,
   command(input: EngineInput): EngineCommand {
     const { model } = input.role;
     const mcp = { mcpServers: { swarmline: { type: 'http', url: `${GATEWAY_URL}/mcp` } } };

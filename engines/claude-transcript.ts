@@ -8,7 +8,7 @@ const Assistant = z.object({
   type: z.literal('assistant'),
   message: z.object({
     content: z.array(
-      z.looseObject({ type: z.string(), text: z.string().optional(), name: z.string().optional(), input: z.unknown() }),
+      z.looseObject({ type: z.string(), text: z.string().optional(), name: z.string().optional(), input: z.unknown().optional() }),
     ),
   }),
 });

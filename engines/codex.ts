@@ -13,6 +13,7 @@ const HOME = '/home/agent/codex';
 
 export const codexEngine: Engine = {
   name: 'codex',
+  needsPrompt: true,
   command(input: EngineInput): EngineCommand {
     const { model } = input.role;
     const config = [

@@ -68,6 +68,8 @@ export interface EngineOutcome {
 
 export interface Engine {
   readonly name: string;
+  /** It talks to a model: it is given a prompt. */
+  readonly needsPrompt?: boolean;
   /** @throws EngineInputError when the Task Spec lacks what this engine needs. */
   command(input: EngineInput): EngineCommand;
   /** Only for ends that say something about the engine: never `killed` or `engine-lost`. */

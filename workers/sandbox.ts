@@ -7,6 +7,7 @@ import type { AttemptDeps } from '../activities/attempt-ports.ts';
 import { attemptStore } from '../activities/attempt-store.ts';
 import { createAttemptActivities } from '../activities/attempt.ts';
 import { createHostActivities } from '../activities/host.ts';
+import { controlPath, createGatewayClient } from '../gateway/index.ts';
 import { createHubClient } from '../mainline/hub-client.ts';
 import {
   collectTree,
@@ -46,6 +47,7 @@ export async function startSandbox({ config, db, temporal, log, registry }: Work
     store: attemptStore(db),
     hub: client,
     sandbox,
+    gateway: createGatewayClient(controlPath(config.gatewayDir)),
     collectTree,
     ensureSetup: (request) => ensureSetup({ ...request, sandbox, cacheDir: join(stateDir, 'setup') }),
     openWorkspace: (request) => openWorkspace({ ...request, stateDir, uid }),

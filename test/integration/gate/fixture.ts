@@ -131,6 +131,7 @@ function memoryStore(spec: CompiledSpec): MemoryStore {
     markAttempt: async () => undefined,
     endAttempt: async (key, { outcome, why, failureArtifact }) =>
       void ended.set(of(key), { outcome, why, artifact: failureArtifact, attempt: key.attempt, task: key.task }),
+    takeNotices: async () => [],
     lastFailure: async (_run, id) => {
       const last = [...ended.values()].filter((end) => end.task === id && end.outcome !== 'cancelled').toSorted((a, b) => b.attempt - a.attempt)[0];
       if (last === undefined) return null;
@@ -210,6 +211,7 @@ export async function world(files: Record<string, string>, change: SpecChange): 
   const started: string[] = [];
   const store = memoryStore(specOf(change));
   const deps: AttemptDeps = {
+    gateway: { open: async () => { throw new Error('no gateway in this test'); }, close: async () => undefined },
     hostId: 'host-1', stateDir: root, store, log, now: Date.now, collectTree,
     sandbox: { ...sandbox, runStep: (request, options) => (started.push(`${request.key.kind} ${request.key.step}`), sandbox.runStep(request, options)) },
     openWorkspace: (request) => openWorkspace({ ...request, stateDir: root, uid: sandboxUser().uid, store: 'directory' }),

@@ -104,5 +104,7 @@ describe('the scripted engine', () => {
 
 test('an unknown engine is refused with the known ones named', () => {
   expect(() => engineFor('aider')).toThrow(UnknownEngine);
-  expect(() => engineFor('aider')).toThrow('There is no engine "aider". Known engines: command, scripted.');
+  expect(() => engineFor('aider')).toThrow(
+    'There is no engine "aider". Known engines: command, scripted, claude-code, codex.',
+  );
 });

@@ -1,0 +1,115 @@
+/** Transcripts of the real programs (Claude Code 2.1.332, Codex 0.171.0), with what says nothing cut out. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { engineFor } from '../../../engines/index.ts';
+import type { EngineOutcome } from '../../../engines/index.ts';
+
+const recorded = (name: string): string =>
+  readFileSync(new URL(`./transcripts/${name}.jsonl`, import.meta.url), 'utf8');
+const claude = (output: string, exitCode = 0, end: 'exited' | 'timeout' = 'exited'): EngineOutcome =>
+  engineFor('claude-code').outcome({ end, exitCode, output });
+const codex = (output: string, exitCode = 0): EngineOutcome =>
+  engineFor('codex').outcome({ end: 'exited', exitCode, output });
+
+describe('Claude Code', () => {
+  it('a run that went well: what it wrote, what it used, what it said last', () => {
+    expect(claude(recorded('claude-ok'))).toEqual({
+      ok: true,
+      cause: null,
+      why: '',
+      lastMessage: 'Done: hello.txt is there.',
+      reads: [],
+      writes: ['hello.txt'],
+      steps: [
+        { kind: 'message', text: 'I will write it.' },
+        { kind: 'tool', name: 'Write', path: 'hello.txt' },
+        { kind: 'message', text: 'Done: hello.txt is there.' },
+      ],
+      usage: { inputTokens: 200, outputTokens: 40 },
+    });
+  });
+
+  it('an API that fails for good, and a request that it refuses, are errors of the model', () => {
+    expect(claude(recorded('claude-500'), 1)).toMatchObject({
+      ok: false,
+      cause: 'model-error',
+      why: expect.stringContaining('API Error: 500'),
+    });
+    expect(claude(recorded('claude-400'), 1)).toMatchObject({ ok: false, cause: 'model-error' });
+  });
+
+  it('a model that declines is a refusal', () => {
+    expect(claude(recorded('claude-refuse'), 1)).toMatchObject({ ok: false, cause: 'refusal' });
+  });
+
+  it('a task that has spent its budget is told apart by what the gateway said', () => {
+    const spent = recorded('claude-400').replaceAll(
+      'scripted 400',
+      '[swarmline:budget] task t has spent its budget of 2 USD',
+    );
+    expect(claude(spent, 1)).toMatchObject({
+      cause: 'budget',
+      why: '[swarmline:budget] task t has spent its budget of 2 USD',
+    });
+  });
+
+  it('a deadline is one, whatever the transcript had come to; half a transcript is a crash', () => {
+    expect(claude(recorded('claude-ok').slice(0, 900), 137, 'timeout')).toMatchObject({ cause: 'agent-timeout' });
+    const half = recorded('claude-ok').split('\n').slice(0, 3).join('\n');
+    expect(claude(half, 139)).toMatchObject({
+      cause: 'agent-failed',
+      why: expect.stringContaining('code 139'),
+      writes: ['hello.txt'],
+    });
+    expect(claude(half, 0)).toMatchObject({
+      ok: false,
+      cause: 'agent-failed',
+      why: expect.stringContaining('without finishing'),
+    });
+    expect(claude('', 127)).toMatchObject({ cause: 'agent-failed', usage: null });
+  });
+
+  it('reads and edits count where they are in the workspace; very many steps are bounded', () => {
+    const use = (name: string, input: object) =>
+      JSON.stringify({ type: 'assistant', message: { content: [{ type: 'tool_use', name, input }] } });
+    const seen = claude(
+      [
+        use('Read', { file_path: '/workspace/a.ts' }),
+        use('Edit', { file_path: '/workspace/b.ts' }),
+        use('Read', { file_path: '/etc/passwd' }),
+      ].join('\n'),
+    );
+    expect([seen.reads, seen.writes]).toEqual([['a.ts', 'b.ts'], ['b.ts']]);
+    const many = claude(Array.from({ length: 5_000 }, () => use('Bash', { command: 'ls' })).join('\n'));
+    expect(many.steps!.length).toBeLessThan(600);
+    expect(JSON.stringify(many.steps)).toContain('4500 steps left out');
+  });
+});
+
+describe('Codex', () => {
+  it('a run that went well: what it ran, what it used, what it said last', () => {
+    expect(codex(recorded('codex-ok'))).toMatchObject({
+      ok: true,
+      lastMessage: 'Done: hello.txt is there.',
+      usage: { inputTokens: 200, outputTokens: 40 },
+      steps: [
+        { kind: 'message', text: 'I will write it.' },
+        { kind: 'tool', name: expect.stringContaining('echo hello > hello.txt') },
+        { kind: 'message' },
+      ],
+    });
+  });
+
+  it('an API that fails for good, and a request that it refuses, are errors of the model', () => {
+    for (const name of ['codex-500', 'codex-400'])
+      expect(codex(recorded(name), 1)).toMatchObject({ ok: false, cause: 'model-error' });
+  });
+
+  it('a turn that ends with nothing is for the diff to judge; one that does not end is a crash', () => {
+    expect(codex(recorded('codex-refuse')).ok).toBe(true);
+    expect(codex(recorded('codex-ok').split('\n').slice(0, 3).join('\n'))).toMatchObject({
+      ok: false,
+      cause: 'agent-failed',
+    });
+  });
+});
