@@ -5,6 +5,7 @@ import { register as registerDemo } from './demo.ts';
 import { register as registerDoctor } from './doctor.ts';
 import { register as registerDown } from './down.ts';
 import { describeError, EXIT } from './exit.ts';
+import { register as registerImage } from './image.ts';
 import { register as registerTest } from './test.ts';
 import { register as registerUp } from './up.ts';
 
@@ -15,7 +16,15 @@ export function createProgram(): Command {
     .version('0.1.0')
     .showHelpAfterError('(add --help for what can be typed)')
     .exitOverride();
-  for (const register of [registerDemo, registerUp, registerDown, registerDoctor, registerAll, registerTest])
+  for (const register of [
+    registerDemo,
+    registerUp,
+    registerDown,
+    registerDoctor,
+    registerImage,
+    registerAll,
+    registerTest,
+  ])
     register(program);
   return program;
 }

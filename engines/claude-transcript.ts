@@ -8,7 +8,12 @@ const Assistant = z.object({
   type: z.literal('assistant'),
   message: z.object({
     content: z.array(
-      z.looseObject({ type: z.string(), text: z.string().optional(), name: z.string().optional(), input: z.unknown().optional() }),
+      z.looseObject({
+        type: z.string(),
+        text: z.string().optional(),
+        name: z.string().optional(),
+        input: z.unknown().optional(),
+      }),
     ),
   }),
 });

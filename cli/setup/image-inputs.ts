@@ -15,9 +15,15 @@ const Versions = z.object({
   npm: Package.extend({ version: z.string() }),
 });
 export type Versions = z.infer<typeof Versions>;
+const Pinned = Package.extend({ version: z.string() });
+const Agents = z.object({
+  'claude-code': z.object({ version: z.string(), x64: Package, arm64: Package }),
+  codex: z.object({ x64: Pinned, arm64: Pinned }),
+});
 
 export const BASE_IMAGE = 'swarmline/base:bookworm';
 export const SANDBOX_IMAGE = 'swarmline/node:22';
+export const AGENTS_IMAGE = 'swarmline/agents:1';
 /** Labels that hold the digests. */
 export const BASE_LABEL = 'swarmline.base-inputs';
 export const SANDBOX_LABEL = 'swarmline.inputs';
@@ -28,6 +34,23 @@ export interface ImageInputs {
   readonly sandboxDigest: string;
   /** The folder with the Dockerfiles. */
   readonly folder: string;
+}
+
+export interface AgentsInputs {
+  readonly claude: z.infer<typeof Pinned>;
+  readonly codex: z.infer<typeof Pinned>;
+  readonly digest: string;
+}
+
+/** What the image of agent programs is made from, on top of the sandbox image. */
+export async function agentsInputs({ folder, sandboxDigest }: ImageInputs): Promise<AgentsInputs> {
+  const [text, dockerfile] = await Promise.all(
+    ['agents.json', 'agents.Dockerfile'].map((name) => readFile(join(folder, name), 'utf8')),
+  );
+  const agents = Agents.parse(JSON.parse(text!));
+  const arch = process.arch === 'arm64' ? 'arm64' : 'x64';
+  const claude = { ...agents['claude-code'][arch], version: agents['claude-code'].version };
+  return { claude, codex: agents.codex[arch], digest: digestOf([sandboxDigest, text!, dockerfile!]) };
 }
 
 /** A short digest of texts, each with its length so that they cannot run into each other. Pure. */

@@ -3,12 +3,20 @@
  *
  * Invariant: an image carries the digest of what it was made from as a label; it is made again exactly when that differs.
  */
-import { cp, chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { cp, chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type Docker from 'dockerode';
 import { MissingError } from '../exit.ts';
 import type { Progress } from '../progress.ts';
-import { BASE_IMAGE, BASE_LABEL, imageInputs, SANDBOX_IMAGE, SANDBOX_LABEL } from './image-inputs.ts';
+import {
+  AGENTS_IMAGE,
+  agentsInputs,
+  BASE_IMAGE,
+  BASE_LABEL,
+  imageInputs,
+  SANDBOX_IMAGE,
+  SANDBOX_LABEL,
+} from './image-inputs.ts';
 import type { ImageInputs } from './image-inputs.ts';
 import { fetchPackage } from './npm-package.ts';
 import { ensureRootfs } from './rootfs.ts';
@@ -121,6 +129,22 @@ async function ensureBase(docker: Docker, inputs: ImageInputs, options: Options)
   });
 }
 
+/** A folder for what an image is built from, gone afterwards. */
+async function inContext<T>(cacheDir: string, work: (context: string) => Promise<T>): Promise<T> {
+  await mkdir(cacheDir, { recursive: true });
+  const context = await mkdtemp(join(cacheDir, '.image-'));
+  try {
+    return await work(context);
+  } finally {
+    await rm(context, { recursive: true, force: true });
+  }
+}
+
+const couldNot = (what: string, error: unknown): MissingError =>
+  error instanceof MissingError
+    ? error
+    : new MissingError({ what, why: (error as Error).message, command: './swarmline doctor' }, { cause: error });
+
 /** Makes the sandbox image unless it is there and up to date. Throws MissingError. */
 export async function ensureImage(docker: Docker, options: Options): Promise<'present' | 'made'> {
   const inputs = await imageInputs();
@@ -133,35 +157,55 @@ export async function ensureImage(docker: Docker, options: Options): Promise<'pr
       note(`fetching Node ${node.version} and npm ${npm.version}`);
       const nodePackage = await fetchPackage({ ...arch, version: node.version }, options.cacheDir);
       const npmPackage = await fetchPackage(npm, options.cacheDir);
-      await mkdir(options.cacheDir, { recursive: true });
-      const context = await mkdtemp(join(options.cacheDir, '.image-'));
-      try {
+      await inContext(options.cacheDir, async (context) => {
         await cp(join(nodePackage, 'bin', 'node'), join(context, 'node'));
         await chmod(join(context, 'node'), 0o755);
         await cp(npmPackage, join(context, 'npm'), { recursive: true, verbatimSymlinks: true });
         for (const name of ['npm-cli.js', 'npx-cli.js']) await chmod(join(context, 'npm', 'bin', name), 0o755);
         await cp(join(inputs.folder, 'sandbox.Dockerfile'), join(context, 'Dockerfile'));
+        const made = { [SANDBOX_LABEL]: inputs.sandboxDigest };
         await build(
           docker,
           context,
-          {
-            dockerfile: 'Dockerfile',
-            tag: SANDBOX_IMAGE,
-            args: { BASE: BASE_IMAGE },
-            labels: { [SANDBOX_LABEL]: inputs.sandboxDigest },
-          },
+          { dockerfile: 'Dockerfile', tag: SANDBOX_IMAGE, args: { BASE: BASE_IMAGE }, labels: made },
           note,
         );
-      } finally {
-        await rm(context, { recursive: true, force: true });
-      }
+      });
     });
     return 'made';
   } catch (error) {
-    if (error instanceof MissingError) throw error;
-    throw new MissingError(
-      { what: 'The sandbox image could not be built.', why: (error as Error).message, command: './swarmline doctor' },
-      { cause: error },
-    );
+    throw couldNot('The sandbox image could not be built.', error);
+  }
+}
+
+/** Makes the image with the agent programs, and what it stands on, unless it is there and up to date: some 200 MB are fetched. Throws MissingError. */
+export async function ensureAgentsImage(docker: Docker, options: Options): Promise<'present' | 'made'> {
+  const inputs = await imageInputs();
+  const agents = await agentsInputs(inputs);
+  if ((await labels(docker, AGENTS_IMAGE))?.[SANDBOX_LABEL] === agents.digest) return 'present';
+  await ensureImage(docker, options);
+  try {
+    await options.progress.step(`building ${AGENTS_IMAGE}`, async (note) => {
+      note(`fetching Claude Code ${agents.claude.version} and Codex ${agents.codex.version}`);
+      const claude = await fetchPackage(agents.claude, options.cacheDir);
+      const codex = join(await fetchPackage(agents.codex, options.cacheDir), 'vendor');
+      const [target = ''] = await readdir(codex);
+      await inContext(options.cacheDir, async (context) => {
+        await cp(join(claude, 'claude'), join(context, 'claude'));
+        await chmod(join(context, 'claude'), 0o755);
+        await cp(join(codex, target), join(context, 'codex'), { recursive: true, verbatimSymlinks: true });
+        await cp(join(inputs.folder, 'agents.Dockerfile'), join(context, 'Dockerfile'));
+        const made = { [SANDBOX_LABEL]: agents.digest };
+        await build(
+          docker,
+          context,
+          { dockerfile: 'Dockerfile', tag: AGENTS_IMAGE, args: { BASE: SANDBOX_IMAGE }, labels: made },
+          note,
+        );
+      });
+    });
+    return 'made';
+  } catch (error) {
+    throw couldNot(`The image ${AGENTS_IMAGE} could not be built.`, error);
   }
 }
