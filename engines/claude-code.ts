@@ -21,10 +21,15 @@ export const claudeCodeEngine: Engine = {
         'claude',
         '--print',
         ...(model === null ? [] : ['--model', model]),
-        ...['--output-format', 'stream-json', '--verbose'],
+        '--output-format',
+        'stream-json',
+        '--verbose',
         // The container is the sandbox, and nobody is there to ask.
-        ...['--permission-mode', 'bypassPermissions'],
-        ...['--mcp-config', `${ENGINE_DIR}/mcp.json`, '--strict-mcp-config'],
+        '--permission-mode',
+        'bypassPermissions',
+        '--mcp-config',
+        `${ENGINE_DIR}/mcp.json`,
+        '--strict-mcp-config',
       ],
       env: {
         ANTHROPIC_BASE_URL: GATEWAY_URL,

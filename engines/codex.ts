@@ -32,8 +32,13 @@ export const codexEngine: Engine = {
       argv: [
         'node',
         `${ENGINE_DIR}/forward.mjs`,
-        ...['sh', '-c', 'mkdir -p "$CODEX_HOME" && exec codex "$@"', 'codex'],
-        ...['exec', '--json', '--skip-git-repo-check'],
+        'sh',
+        '-c',
+        'mkdir -p "$CODEX_HOME" && exec codex "$@"',
+        'codex',
+        'exec',
+        '--json',
+        '--skip-git-repo-check',
         // The container is the sandbox; Codex's own needs what it does not have.
         '--dangerously-bypass-approvals-and-sandbox',
         ...config.flatMap((setting) => ['-c', setting]),

@@ -43,16 +43,16 @@ async function problemsOf(raw: object): Promise<string[]> {
 }
 
 test('every problem of a spec whose repository can be read is found in one pass over it', async () => {
-  const { url, close } = await world({ 'a.txt': 'a' });
+  const origin = await world({ 'a.txt': 'a' });
   try {
-    const repository = { url, branch: 'main' };
+    const repository = { url: origin.url, branch: 'main' };
     const once = spec({ repository });
     validateSpec(once.raw, { files: [] });
     const admitted = spec({ repository });
     expect(await problemsOf(admitted.raw)).toEqual(['tasks']);
     expect(admitted.reads()).toBeLessThan(2 * once.reads()); // one more read: which preset tests it names
   } finally {
-    await close();
+    await origin.close();
   }
 });
 

@@ -155,8 +155,8 @@ describe('a change that comes late', () => {
   });
 
   test('of recordRun leaves a newer state of a task as it is', async () => {
-    const { recordRun } = createRecordActivities({ db, notify: async () => undefined });
-    const at = (atMs: number, state: TaskState, phase: string): Parameters<typeof recordRun>[0] => ({
+    const activities = createRecordActivities({ db, notify: async () => undefined });
+    const at = (atMs: number, state: TaskState, phase: string): Parameters<typeof activities.recordRun>[0] => ({
       run: 'r',
       atMs,
       phase,
@@ -165,6 +165,7 @@ describe('a change that comes late', () => {
       paused: false,
     });
     const records = new MockActivityEnvironment();
+    const recordRun = (input: Parameters<typeof activities.recordRun>[0]): Promise<void> => activities.recordRun(input);
     await records.run(recordRun, at(2_000, 'passed', 'deliver'));
     await records.run(recordRun, at(1_000, 'running', 'waves'));
     expect(await store.loadRun(db, 'r')).toMatchObject({ phase: 'deliver' });

@@ -64,7 +64,7 @@ async function read(incoming: IncomingMessage): Promise<ModelRequest | null> {
   for await (const chunk of incoming as AsyncIterable<Buffer>) chunks.push(chunk);
   const format = FORMATS[(incoming.url ?? '').split('?')[0]!];
   if (format === undefined || incoming.method !== 'POST') return null;
-  const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as { model: string; stream?: boolean } & never;
+  const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as never;
   const said = format === 'anthropic' ? readAnthropic(body) : format === 'chat' ? readChat(body) : readResponses(body);
   return {
     format,

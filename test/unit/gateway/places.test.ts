@@ -149,6 +149,6 @@ describe('back-off', () => {
     const leaving = new AbortController();
     const waiting = backoff.wait(leaving.signal);
     leaving.abort();
-    await expect(waiting).rejects.toThrow();
+    await expect(waiting).rejects.toThrow(/abort/);
   });
 });
