@@ -71,7 +71,7 @@ function directoriesOf(path: string): string[] {
 
 function scopeRed(violations: readonly { rule: string; path: string; message: string }[]): Red {
   const lines = violations.map(({ rule, path, message }) => `${path}: ${message} [${rule}]`);
-  const whole = `It changed what it was not given: ${lines.join('; ')}`;
+  const whole = lines.join('; ');
   const why = whole.length > WHY_CHARS ? `${whole.slice(0, WHY_CHARS)}… (${lines.length} in all)` : whole;
   return { cause: 'scope', why, violations: `${lines.join('\n')}\n` };
 }

@@ -15,8 +15,10 @@ export interface DagTask {
  * One cycle for every knot of tasks that wait for each other, each as the ids in order (every one depends on the next, the last
  * on the first), starting with the one that stands first in the spec. A task that depends on itself is not reported here.
  */
-export function findCycles(tasks: readonly DagTask[]): string[][] {
-  const byId = new Map(tasks.map((task) => [task.id, task]));
+export function findCycles(given: readonly DagTask[]): string[][] {
+  // Of several with one id (reported elsewhere) the first counts, so that what is told is a cycle that stands in the spec.
+  const byId = new Map(given.toReversed().map((task) => [task.id, task]));
+  const tasks = given.filter((task) => byId.get(task.id) === task);
   const graph = new Graph({ directed: true });
   for (const task of tasks) graph.setNode(task.id);
   for (const task of tasks)

@@ -66,9 +66,9 @@ export function loadWorkerConfig(role: WorkerRole, env: NodeJS.ProcessEnv): Work
   const hubUrl = text('SWARMLINE_HUB_URL') ?? 'http://127.0.0.1:7423';
   if (!URL.canParse(hubUrl)) problems.push(`SWARMLINE_HUB_URL=${hubUrl} is not a URL`);
   const hubToken = text('SWARMLINE_HUB_TOKEN') ?? readToken(stateDir);
-  if (hubToken === null && (role === 'mainline' || role === 'sandbox')) {
+  if (hubToken === null && role !== 'orchestrator') {
     problems.push(
-      'SWARMLINE_HUB_TOKEN is not set and there is no hub-token file; the mainline worker and every sandbox host need the same one (16 characters or more)',
+      'SWARMLINE_HUB_TOKEN is not set and there is no hub-token file; the mainline worker and every sandbox host, its gateway too, need the same one (16 characters or more)',
     );
   }
   const slots = whole('SWARMLINE_SLOTS', defaultSlots(availableParallelism(), totalmem()), 1, 10_000);

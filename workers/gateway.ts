@@ -1,10 +1,14 @@
 /** The gateway of this host: no Temporal queue, a Unix socket for each attempt, counts in Postgres. */
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, WorkflowNotFoundError } from '@temporalio/client';
 import { Gauge } from 'prom-client';
 import { createMcp, startGateway } from '../gateway/index.ts';
-import type { Caller, Ledger } from '../gateway/index.ts';
+import type { Caller, Ledger, ToolPort } from '../gateway/index.ts';
+import { readFileAt } from '../mainline/git.ts';
+import { createHubClient } from '../mainline/hub-client.ts';
+import { signaturesOf } from '../spec/prompt/index.ts';
 import { costOf, DEFAULT_PRICES, priceOf } from '../spec/prices.ts';
 import { agentsDone, reserveCall, settleCall, settleLostCalls } from '../store/index.ts';
 import type { RunningRole, WorkerContext } from './role.ts';
@@ -24,6 +28,17 @@ export async function startGatewayRole({ config, db, log, registry, temporal }: 
   const prices = [loadPrices(config.pricesFile), DEFAULT_PRICES];
   const lost = await settleLostCalls(db, config.hostId);
   if (lost > 0) log.warn({ lost }, 'calls of a gateway that was killed are counted as reserved');
+  const hub = createHubClient({
+    url: config.hubUrl,
+    token: config.hubToken,
+    mirrorRoot: join(config.stateDir, 'sandbox', 'mirrors'), // the sandbox worker's: one mirror a host
+    localRoot: config.localHubRoot,
+  });
+  const readInterface: ToolPort['readInterface'] = async ({ run }, path) => {
+    const commit = await hub.resolve(run, 'verified');
+    const content = await readFileAt(await hub.ensure(run, [commit]), commit, path);
+    return content === null ? null : signaturesOf(path, content.toString('utf8'));
+  };
   const client = new Client({ connection: temporal.connection, namespace: temporal.namespace });
   /** Until the run knows it, or has ended: its callers wait, and nobody else would pause it. */
   const tell = async (run: string, why: string): Promise<void> => {

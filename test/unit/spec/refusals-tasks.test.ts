@@ -59,6 +59,12 @@ describe('ids and dependencies', () => {
     );
     expect(found.filter((line) => line.includes('a cycle'))).toHaveLength(2);
   });
+  it('a cycle is named as it stands, also where an id is taken twice', () => {
+    const found = problems(
+      withTasks(task('a', { dependsOn: ['b'] }), task('b', { dependsOn: ['a'] }), task('a', { dependsOn: [] })),
+    );
+    expect(found.some((line) => line.includes('a cycle: "a" → "b" → "a"'))).toBe(true);
+  });
   it('a dependency given twice counts once', () => {
     expect(check(withTasks(task('a'), task('b', { dependsOn: ['a', 'a'] }))).spec?.tasks[1]?.dependsOn).toEqual(['a']);
   });
