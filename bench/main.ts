@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { createProgress } from '../cli/progress.ts';
 import { describeError, EXIT, UserError } from '../cli/exit.ts';
+import { gateway } from './gateway.ts';
 import { overhead } from './overhead.ts';
 import { table } from './row.ts';
 import type { Row } from './row.ts';
@@ -12,6 +13,8 @@ const USAGE = `Usage: npm run bench -- NAME [--json] [options]
   sandbox    a sandbox from checkout to removed, against \`docker run --rm\`
              --pairs N       pairs measured, interleaved (default 15)
              --image NAME    default swarmline/node:22
+  gateway    what it adds to a model call, and what many open streams cost in memory
+             --pairs N       pairs measured (default 15; 300 for a p99 worth the name)
   overhead   what coordination adds to tasks of a fixed duration
              --seconds N     duration of every task's agent (default 120)
              --in-flight L   levels, comma-separated (default 8,64,256)
@@ -44,6 +47,8 @@ async function main(argv: string[]): Promise<number> {
       keep: values.keep,
       progress,
     });
+  } else if (name === 'gateway') {
+    rows = await gateway({ pairs: whole('--pairs', values.pairs, 1, 10_000), progress });
   } else throw bad(`There is no benchmark "${name}".`);
   process.stdout.write(values.json ? `${JSON.stringify(rows, null, 2)}\n` : `${table(rows)}\n`);
   return rows.some(({ holds }) => holds === false) ? EXIT.failed : EXIT.done;

@@ -9,7 +9,19 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const program = join(root, 'dist', 'bench', 'main.js');
-const ROOMS = ['activities', 'bench', 'cli', 'engines', 'mainline', 'sandbox', 'spec', 'store', 'workers', 'workflows'];
+const ROOMS = [
+  'activities',
+  'bench',
+  'cli',
+  'engines',
+  'gateway',
+  'mainline',
+  'sandbox',
+  'spec',
+  'store',
+  'workers',
+  'workflows',
+];
 
 /** Newest modification time below a folder, ms since the epoch. */
 function newest(folder) {
