@@ -76,10 +76,7 @@ export async function startGatewayRole({ config, db, log, registry, temporal }: 
     dir: config.gatewayDir,
     upstreams,
     ledger,
-    mcp: createMcp(
-      storeTools(db, async () => null),
-      log,
-    ),
+    mcp: createMcp(storeTools(db, readInterface), log),
     log,
     onBudget: (run, why) => {
       log.warn({ run, why }, 'a run has come to its budget');

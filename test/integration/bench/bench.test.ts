@@ -50,6 +50,12 @@ describe('benchmarks', () => {
     expect(events!['value']).toBeGreaterThan(20);
   }, 180_000);
 
+  test('gateway: calls go through it whole, and all streams are held', async () => {
+    const rows = await rowsOf('gateway', '--pairs', '3');
+    expect(rows[0]).toMatchObject({ unit: 'ms', peer: 'the same call, made directly' });
+    expect(rows.find(({ name }) => name === 'gateway: streams of 200 that came whole')).toMatchObject({ value: 200 });
+  }, 120_000);
+
   test('a name that is none exits 2 and says what to type', async () => {
     const { code, err } = await bench('speed');
     expect(code).toBe(2);
