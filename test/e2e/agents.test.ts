@@ -38,8 +38,15 @@ const about = ({ messages }: ModelRequest): { task: string; told: boolean } => {
 /** Writes the task's file with the agent's own tool; wrong, until it is shown the log of the gate. */
 const writes = (request: ModelRequest): ModelAnswer => {
   const usage = { input: 1_000, cached: 500, output: 100 };
-  if (request.turn > 0) return { text: 'Done.', usage };
   const { task, told } = about(request);
+  if (request.turn === 1 && task === 'tools') {
+    const tools = [
+      { name: 'mcp__swarmline__worklog_add', input: { kind: 'discovery', text: 'the tests need TZ=UTC' } },
+      { name: 'mcp__swarmline__read_interface', input: { path: 'lib.ts' } },
+    ];
+    return { text: 'I say so.', tools, usage };
+  }
+  if (request.turn > 0) return { text: 'Done.', usage };
   const content = task === 'second' && !told ? 'wrong' : `${task} is right`;
   const tools =
     request.format === 'anthropic'
@@ -171,6 +178,27 @@ describe.each([
     expect(out).toContain('# Earlier attempt');
     expect(out).toContain('second.txt');
   });
+});
+
+test('an agent uses our tools: what it says is in the work log, what it asks about is read from the mainline', async () => {
+  const { url } = await makeOrigin(join(stack.dir, 'tools'), {
+    'lib.ts': 'export function f(a: number): string { return `${a}`; }\n',
+  });
+  const spec = specOf('tools', url, {
+    sandbox: { image: AGENTS_IMAGE, limits: { memory: '1g', disk: '64m', agent: '3m', step: '1m' } },
+    roles: { worker: { engine: 'claude-code', model: 'claude-sonnet-4-5' } },
+    tasks: [task('tools')],
+  });
+  await stack.submit('tools', spec);
+  await ended('tools');
+  const { rows } = await stack.db.query<{ message: string }>(
+    `select message from log_entries where run = 'tools' and task = 'tools' and kind = 'discovery'`,
+  );
+  expect(rows).toEqual([{ message: 'the tests need TZ=UTC' }]);
+  const heard = models.requests
+    .filter(({ model }) => model === 'claude-sonnet-4-5')
+    .flatMap(({ messages }) => messages.flatMap(({ toolResults }) => toolResults.map(({ text }) => text)));
+  expect(heard.join('\n')).toContain('export function f(a: number): string;');
 });
 
 test('a burst of 429 over all agents loses nothing', async () => {
