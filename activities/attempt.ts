@@ -10,7 +10,7 @@ import { agentRun } from './agent-run.ts';
 import type { AttemptDeps } from './attempt-ports.ts';
 import type { AttemptActivities } from './contract.ts';
 import { gateRun } from './gate-run.ts';
-import { running } from './running.ts';
+import { createRunning } from './running.ts';
 import type { Running } from './running.ts';
 import { setUp } from './set-up.ts';
 
@@ -18,10 +18,12 @@ import { setUp } from './set-up.ts';
 const PROOF_MS = 15 * 60_000;
 
 export function createAttemptActivities(deps: AttemptDeps): AttemptActivities {
+  const running = createRunning();
+  const key = (name: string, input: object): string => JSON.stringify([name, input]);
   return {
-    runAgent: (input) => running((now) => agentRun(input, deps, now)),
-    runGate: (input) => running((now) => gateRun(input, deps, now)),
-    proveGate: (input) => running((now) => proof(input, deps, now)),
+    runAgent: (input) => running(key('runAgent', input), (now) => agentRun(input, deps, now)),
+    runGate: (input) => running(key('runGate', input), (now) => gateRun(input, deps, now)),
+    proveGate: (input) => running(key('proveGate', input), (now) => proof(input, deps, now)),
   };
 }
 

@@ -10,6 +10,8 @@ import { GitError } from '../mainline/git.ts';
 import { HubError } from '../mainline/errors.ts';
 import { HubUnreachable } from '../mainline/hub-request.ts';
 import { InfrastructureFault, SandboxSetupError, ServiceFailed } from '../sandbox/faults.ts';
+import { createCarrying } from './carried.ts';
+import type { Carrying, Holder } from './carried.ts';
 
 /** A worker's heartbeat throttle should be at most this, or cancellation is seen later. */
 const HEARTBEAT_MS = 2_000;
@@ -22,9 +24,9 @@ export const FAILURE_TYPES = {
 } as const;
 
 export interface Running {
-  /** Aborted with the CancelledFailure. */
+  /** Aborted with the CancelledFailure of whoever held it last. */
   readonly signal: AbortSignal;
-  /** When this execution was asked for, ms since the epoch. */
+  /** When it was asked for first, ms since the epoch. */
   readonly scheduledAtMs: number;
   /** What the next heartbeats say. */
   report(details: object): void;
@@ -32,28 +34,34 @@ export interface Running {
   cancelRequested(): boolean;
 }
 
-export async function running<T>(work: (running: Running) => Promise<T>): Promise<T> {
-  const context = Context.current();
-  const signal = context.cancellationSignal;
-  let details: object = { phase: 'starting' };
-  const beat = (): void => context.heartbeat(details);
-  beat();
-  const timer = setInterval(beat, HEARTBEAT_MS);
-  try {
-    return await work({
+/** Runs work for an activity: the same work once, however often it is asked for (carried.ts). */
+export type RunWork = <T>(key: string, work: (running: Running) => Promise<T>) => Promise<T>;
+
+export function createRunning(carrying: Carrying = createCarrying()): RunWork {
+  return async (key, work) => {
+    const context = Context.current();
+    const signal = context.cancellationSignal;
+    const beat = (): void => context.heartbeat(carrying.details(key));
+    beat();
+    const timer = setInterval(beat, HEARTBEAT_MS);
+    const holder: Holder = {
       signal,
       scheduledAtMs: context.info.currentAttemptScheduledTimestampMs,
-      report: (next) => {
-        details = next;
+      why: () => {
+        const details = context.cancellationDetails;
+        if (details?.cancelRequested === true) return 'asked';
+        return details?.notFound === true || details?.timedOut === true ? 'lost' : 'ending';
       },
-      cancelRequested: () => signal.aborted && context.cancellationDetails?.cancelRequested === true,
-    });
-  } catch (error) {
-    signal.throwIfAborted();
-    throw asFailure(error);
-  } finally {
-    clearInterval(timer);
-  }
+    };
+    try {
+      return await carrying.hold(key, holder, work);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw asFailure(error);
+    } finally {
+      clearInterval(timer);
+    }
+  };
 }
 
 /**

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { AttemptStore } from '../activities/attempt-ports.ts';
 import type { AttemptActivities } from '../activities/contract.ts';
-import { running } from '../activities/running.ts';
+import { createRunning } from '../activities/running.ts';
 import { gitText } from '../mainline/git.ts';
 import type { HubClient } from '../mainline/hub-client.ts';
 import type { AgentResult, GateResult } from '../spec/model.ts';
@@ -28,9 +28,10 @@ export async function createWaitingActivities({ store, hub, origin, wait }: Wait
   ]);
   const commits = new Map(refs.split('\n').map((line) => line.split(' ') as [string, string]));
   const base = await gitText(origin, ['rev-parse', 'refs/heads/main']);
+  const running = createRunning();
   return {
     runAgent: (input) =>
-      running(async ({ signal }): Promise<AgentResult> => {
+      running(JSON.stringify(['runAgent', input]), async ({ signal }): Promise<AgentResult> => {
         const { run, task, attempt, round, startFrom } = input;
         const key = { run, task, attempt };
         const commit = commits.get(task);
@@ -48,7 +49,7 @@ export async function createWaitingActivities({ store, hub, origin, wait }: Wait
         return store.recordAgent(key, { ok: true, commit, base, changed: 1 }, ms);
       }),
     runGate: (input) =>
-      running(async ({ signal }): Promise<GateResult> => {
+      running(JSON.stringify(['runGate', input]), async ({ signal }): Promise<GateResult> => {
         const { run, task, attempt, level, commit, onto } = input;
         await store.spec(run);
         if (task !== null) await store.task(run, task);

@@ -13,7 +13,7 @@ import type { Workload } from './workload.ts';
 /** What dead owners left is looked for once a minute. */
 const CLEAN_MS = 100_000;
 
-export const RAN_AGAIN = 'ran again though its host was never killed';
+const RAN_AGAIN = 'ran again though its host was never killed';
 
 /** What an agent that runs depends on. */
 const HOST: readonly Victim[] = ['sandbox', 'docker', 'docker-all'];
