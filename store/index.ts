@@ -2,6 +2,7 @@
 export * from './agents-words.ts';
 export * from './artifacts.ts';
 export * from './attempts.ts';
+export * from './costs.ts';
 export { codeOf, connect, SQLSTATE } from './db.ts';
 export type { ConnectOptions, Db, Pool } from './db.ts';
 export * from './gate-results.ts';
