@@ -7,7 +7,18 @@
  *    while: long enough for the next one to come.
  * 3. Whoever asked last is the holder: what becomes of earlier ones no longer matters to the work.
  */
-import type { Running } from './running.ts';
+
+/** What the work sees of whoever asked for it. */
+export interface Running {
+  /** Aborted with the CancelledFailure of whoever held it last. */
+  readonly signal: AbortSignal;
+  /** When it was asked for first, ms since the epoch. */
+  readonly scheduledAtMs: number;
+  /** What the next heartbeats say. */
+  report(details: object): void;
+  /** A person or the workflow asked for the end (not: this worker is shutting down, or the heartbeat came too late). */
+  cancelRequested(): boolean;
+}
 
 /** Temporal asks again within seconds of its return (a backoff of at most 10 s); then nobody wants it, or somebody elsewhere has it. */
 export const ORPHANED_MS = 30_000;

@@ -11,7 +11,9 @@ import { HubError } from '../mainline/errors.ts';
 import { HubUnreachable } from '../mainline/hub-request.ts';
 import { InfrastructureFault, SandboxSetupError, ServiceFailed } from '../sandbox/faults.ts';
 import { createCarrying } from './carried.ts';
-import type { Carrying, Holder } from './carried.ts';
+import type { Carrying, Holder, Running } from './carried.ts';
+
+export type { Running } from './carried.ts';
 
 /** A worker's heartbeat throttle should be at most this, or cancellation is seen later. */
 const HEARTBEAT_MS = 2_000;
@@ -22,17 +24,6 @@ export const FAILURE_TYPES = {
   setup: 'SandboxSetup',
   engine: 'EngineInput',
 } as const;
-
-export interface Running {
-  /** Aborted with the CancelledFailure of whoever held it last. */
-  readonly signal: AbortSignal;
-  /** When it was asked for first, ms since the epoch. */
-  readonly scheduledAtMs: number;
-  /** What the next heartbeats say. */
-  report(details: object): void;
-  /** A person or the workflow asked for the end (not: this worker is shutting down, or the heartbeat came too late). */
-  cancelRequested(): boolean;
-}
 
 /** Runs work for an activity: the same work once, however often it is asked for (carried.ts). */
 export type RunWork = <T>(key: string, work: (running: Running) => Promise<T>) => Promise<T>;

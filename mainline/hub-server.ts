@@ -16,8 +16,8 @@ import { openHub } from './hub.ts';
 import type { Hub } from './hub.ts';
 import { parseClaim, parseRoute } from './hub-http.ts';
 import type { HubRoute, ProblemAnswer } from './hub-http.ts';
-import { INTAKE_LIMITS } from './intake.ts';
-import type { IntakeLimits } from './intake.ts';
+import { INTAKE_LIMITS } from './intake-limits.ts';
+import type { IntakeLimits } from './intake-limits.ts';
 import { BodyTooLarge, advertise, capped, uploadPack } from './upload-pack.ts';
 
 export interface HubServerOptions {

@@ -12,7 +12,7 @@ import { makeHub, runOf } from './hub-create.ts';
 import type { CreateHubInput } from './hub-create.ts';
 import type { HubPlace } from './hub-place.ts';
 import { findAttempt, takePack } from './intake.ts';
-import type { IntakeLimits, TaskCommit } from './intake.ts';
+import type { IntakeLimits, TaskCommit } from './intake-limits.ts';
 import { advanceMain, advanceVerified, landedRequests, readHeads, readLine } from './line.ts';
 import type { Heads } from './line.ts';
 import { mergeRequests } from './merge.ts';

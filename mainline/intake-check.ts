@@ -6,7 +6,7 @@
 import { IntakeRefused } from './errors.ts';
 import { GitError, gitRun } from './git-process.ts';
 import type { HubPlace } from './hub-place.ts';
-import type { IntakeLimits, TaskCommit } from './intake.ts';
+import type { IntakeLimits, TaskCommit } from './intake-limits.ts';
 import { unsafeChanges } from './path-rules.ts';
 import type { Quarantine } from './quarantine.ts';
 import { diffTrees, listTree, printablePath } from './tree.ts';

@@ -13,40 +13,14 @@ import { join } from 'node:path';
 import { IntakeRefused, RefMoved } from './errors.ts';
 import { GitError, git } from './git-process.ts';
 import type { HubPlace } from './hub-place.ts';
+import { INTAKE_LIMITS } from './intake-limits.ts';
+import type { IntakeLimits, TaskCommit } from './intake-limits.ts';
 import { checkChanges, checkCommit, checkTree, isCommit } from './intake-check.ts';
 import { readHeads } from './line.ts';
 import { publish } from './publish.ts';
 import { openQuarantine } from './quarantine.ts';
 import type { Quarantine } from './quarantine.ts';
 import { isOid, isSafeId, readRef, taskRef } from './refs.ts';
-
-export interface IntakeLimits {
-  /** Bytes of a pack, compressed. */
-  readonly packBytes: number;
-  /** Files and directories of the whole tree. */
-  readonly entries: number;
-  /** Directories below each other. */
-  readonly depth: number;
-  /** Bytes of a file that the base does not have. */
-  readonly fileBytes: number;
-  /** For each of the steps: unpacking, looking for what is missing, comparing with the base. */
-  readonly timeoutMs: number;
-}
-
-export const INTAKE_LIMITS: IntakeLimits = {
-  packBytes: 512 * 1024 ** 2,
-  entries: 500_000,
-  depth: 64,
-  fileBytes: 100 * 1024 ** 2,
-  timeoutMs: 120_000,
-};
-
-export interface TaskCommit {
-  readonly task: string;
-  readonly attempt: number;
-  readonly commit: string;
-  readonly base: string;
-}
 
 export async function takePack(
   hub: HubPlace,

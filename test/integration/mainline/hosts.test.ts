@@ -8,7 +8,7 @@ import { createHubClient } from '../../../mainline/hub-client.ts';
 import type { HubClient } from '../../../mainline/hub-client.ts';
 import { startHubServer } from '../../../mainline/hub-server.ts';
 import type { HubServer } from '../../../mainline/hub-server.ts';
-import { INTAKE_LIMITS } from '../../../mainline/intake.ts';
+import { INTAKE_LIMITS } from '../../../mainline/intake-limits.ts';
 import { treeWith, world } from './fixture.ts';
 import type { Files, World } from './fixture.ts';
 

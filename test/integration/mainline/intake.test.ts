@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { git, gitText, openQuarantine, writeCommit } from '../../../mainline/git.ts';
 import { IntakeRefused } from '../../../mainline/errors.ts';
-import { INTAKE_LIMITS } from '../../../mainline/intake.ts';
+import { INTAKE_LIMITS } from '../../../mainline/intake-limits.ts';
 import { treeWith, world } from './fixture.ts';
 import type { Files, World } from './fixture.ts';
 
