@@ -68,7 +68,13 @@ async function answer(
     case 'model': {
       const asked = understand(await readBody(request), route.protocol, caller);
       const upstream = deps.upstream(route.upstream);
-      if (upstream === null) throw new RequestRefused(502, `This installation has no ${route.upstream} upstream.`);
+      if (upstream === null) {
+        // Not 5xx: an agent would try it again and again.
+        throw new RequestRefused(
+          403,
+          `This installation has no ${route.upstream} upstream: name one in the file of SWARMLINE_UPSTREAMS, then ./swarmline down && ./swarmline up`,
+        );
+      }
       return forward(randomUUID(), caller, route, asked, request.headers, response, { ...deps, ...upstream });
     }
   }

@@ -5,6 +5,10 @@ import type { RawSpec } from './fields.ts';
 import { branchProblem, credentialProblem, idProblem, imageProblem, urlProblem, webhookProblem } from './names.ts';
 import { globProblem, isLiteral } from './globs.ts';
 
+/** Engines whose program has to be in the image, and the image that has none. */
+const AGENT_PROGRAMS: ReadonlySet<string> = new Set(['claude-code', 'codex']);
+const PLAIN_IMAGE = 'swarmline/node:22';
+
 export function checkRun(check: Checking, spec: RawSpec): void {
   check.sayIf(['name'], idProblem(spec.name));
   if (spec.goal.trim() === '') check.say(['goal'], 'is empty; say what is true at the end');
@@ -18,6 +22,13 @@ export function checkRun(check: Checking, spec: RawSpec): void {
         ['roles', name],
         'has no effect yet: this version runs explicit tasks and fan-outs with the worker role',
       );
+  }
+  const { engine } = spec.roles.worker;
+  if (AGENT_PROGRAMS.has(engine) && spec.sandbox.image === PLAIN_IMAGE) {
+    check.warn(
+      ['sandbox', 'image'],
+      `"${PLAIN_IMAGE}" has no program for the engine "${engine}": name one that has, such as "swarmline/agents:1" (\`./swarmline image agents\` makes it)`,
+    );
   }
   if (spec.policy.baseline === 'record' && spec.gate.report['test'] === undefined) {
     check.say(

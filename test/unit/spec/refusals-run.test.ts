@@ -303,6 +303,21 @@ describe('sandbox, notification, delivery', () => {
     expect(check(spec()).spec?.deliver).toEqual({ branch: 'swarmline/shop' });
     expect(check(spec({ deliver: { fastForward: 'main' } })).spec?.deliver).toEqual({ fastForward: 'main' });
   });
+  it('an agent program that the image does not have is warned of, with the command that makes one', () => {
+    const warned = (image?: string) =>
+      lines(
+        check(
+          spec({
+            roles: { worker: { engine: 'claude-code' } },
+            ...(image === undefined ? {} : { sandbox: { image } }),
+          }),
+        ).warnings,
+      );
+    expect(warned().filter((line) => line.startsWith('sandbox.image'))).toEqual([
+      expect.stringContaining('./swarmline image agents'),
+    ]);
+    expect(warned('swarmline/agents:1').filter((line) => line.startsWith('sandbox.image'))).toEqual([]);
+  });
   it('roles that this version does not use are warned of', () => {
     expect(
       lines(check(spec({ roles: { worker: { engine: 'command' }, planner: { engine: 'codex' } } })).warnings),
