@@ -4,16 +4,22 @@ import type { RawTask } from './fields-task.ts';
 import type { RawSpec } from './fields.ts';
 import { anyGlob, escapeGlob, globProblem, isLiteral, unescapeGlob } from './globs.ts';
 import { goalProblem } from './goal.ts';
+import type { RoleName } from './model.ts';
 import { covers } from './overlap.ts';
 import type { Placed, PlacedTask } from './place-tasks.ts';
 import { didYouMean, type PathPart } from './problems.ts';
+
+/** What a task needs to know of the roles: which there are, and their engines. */
+export type RoleEngines = Readonly<
+  Partial<Record<RoleName, { readonly engine: string } | readonly { readonly engine: string }[] | null>>
+>;
 
 /** Checks that need one task (and the roles) only. For a fan-out these run on its template, once. */
 export function checkTaskBody(
   check: Checking,
   task: Omit<RawTask, 'id'>,
   at: readonly PathPart[],
-  roles: RawSpec['roles'],
+  roles: RoleEngines,
 ): void {
   check.sayIf([...at, 'goal'], goalProblem(task.goal, task.acceptance));
   task.acceptance.forEach(
@@ -37,10 +43,9 @@ export function checkTaskBody(
   checkRole(check, task, at, roles);
 }
 
-function checkRole(check: Checking, task: Omit<RawTask, 'id'>, at: readonly PathPart[], roles: RawSpec['roles']): void {
-  const found = roles[task.role];
-  const role = Array.isArray(found) ? found[0] : found;
-  if (role === null || role === undefined) {
+function checkRole(check: Checking, task: Omit<RawTask, 'id'>, at: readonly PathPart[], roles: RoleEngines): void {
+  const role = [roles[task.role] ?? []].flat()[0];
+  if (role === undefined) {
     check.say(
       [...at, 'role'],
       `the role "${task.role}" is not configured; add roles.${task.role}, or take the default "worker"`,

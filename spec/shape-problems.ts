@@ -1,11 +1,12 @@
 /** Problems of a spec's shape, in words that fit the field. */
+import type { FieldRow } from './field.ts';
 import { FIELDS } from './fields.ts';
 import type { Problem } from './model.ts';
 import { problemsOf } from './problems.ts';
 
 /** What the schemas found, in the words of this file where the field deserves them. */
 export function shapeProblems(issues: Parameters<typeof problemsOf>[0], input: unknown): Problem[] {
-  return problemsOf(issues, knownFields, input).map((problem) => {
+  return problemsOf(issues, (parts) => knownFields(FIELDS, parts), input).map((problem) => {
     if (problem.message !== 'is required') return problem;
     if (/^gate\.(lint|typecheck|test|build)$/.test(problem.path))
       return {
@@ -24,14 +25,14 @@ export function shapeProblems(issues: Parameters<typeof problemsOf>[0], input: u
   });
 }
 
-/** Names of the fields that an object at this path may have. */
-function knownFields(parts: readonly PropertyKey[]): string[] {
+/** Names of the fields that, by the table, an object at this path may have. */
+export function knownFields(table: readonly FieldRow[], parts: readonly PropertyKey[]): string[] {
   const at = parts
     .map((part) => (typeof part === 'number' ? '[]' : `.${String(part)}`))
     .join('')
     .replace(/^\./, '');
   const names = new Set<string>();
-  for (const { path } of FIELDS) {
+  for (const { path } of table) {
     const pattern = path.split(/(?=\.)|(?=\[\])/).map((part) => part.replace(/^\./, ''));
     const wanted = at === '' ? [] : at.split(/(?=\.)|(?=\[\])/).map((part) => part.replace(/^\./, ''));
     if (pattern.length <= wanted.length || !wanted.every((part, i) => pattern[i] === part || pattern[i] === '*'))

@@ -185,8 +185,8 @@ function checkReading(check: Checking, { tasks }: Placed): void {
   }
 }
 
-/** Strings of the shape of a key or token, anywhere. What a spec holds ends up in histories and logs. */
-function checkSecrets(check: Checking, value: unknown, at: PathPart[]): void {
+/** Strings of the shape of a key or token, anywhere. What a spec or a plan holds ends up in histories and logs. */
+export function checkSecrets(check: Checking, value: unknown, at: PathPart[]): void {
   if (typeof value === 'string') {
     if (looksSecret(value))
       check.say(

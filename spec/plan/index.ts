@@ -1,0 +1,23 @@
+/** Plans: what a planner may answer, how its answer is judged, what it is worth. Pure. */
+export { answerFields, answerPage, ANSWER_FIELDS } from './answer.ts';
+export type { AnsweredDecision, AnsweredScope, AnsweredTask, PlannerAnswer } from './answer.ts';
+export { checkAnswer, checkedAnswer, readAnswer } from './check.ts';
+export type { CheckedAnswer } from './check.ts';
+export { DEFAULT_BOUNDS } from './context.ts';
+export type { PlanBounds, PlanContext, PlannedTask } from './context.ts';
+export {
+  clashes,
+  clashOf,
+  decisionIdProblem,
+  interfacesMeet,
+  sameSubject,
+  standingFor,
+  supersede,
+} from './decisions.ts';
+export type { Clash, Decision } from './decisions.ts';
+export { fencedBlocks, jsonOf } from './json-of.ts';
+export type { Found } from './json-of.ts';
+export { brokenReferences, decisionReferences, referenceReport } from './references.ts';
+export type { BrokenReference, Reference } from './references.ts';
+export { GUESSED, MIN_JUDGED, NO_LIMITS, planRefusals, scorePlan } from './score.ts';
+export type { AttemptCost, PlanScore, ScoredTask, ScoreLimits, ScoreOptions } from './score.ts';
