@@ -20,7 +20,7 @@ export function javascriptSignatures(extension: string, text: string): string {
     else if (DECLARATION.test(node.name) && namesOf(node, text).some((name) => named.has(name)))
       out.push(declared(node, text));
   }
-  return out.filter((line) => line !== '').join('\n');
+  return out.filter((one) => one !== '').join('\n');
 }
 
 const DECLARATION = /^(?:Function|Class|Variable|Interface|TypeAlias|Enum|Namespace|Ambient)Declaration$/;
