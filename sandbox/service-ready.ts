@@ -74,6 +74,8 @@ async function startProbe(sandbox: Sandbox, one: Started): Promise<string | null
     if (statusOf(error) === 409) return null;
     if (statusOf(error) === 404)
       throw new InfrastructureFault(`The container of service ${one.name} vanished.`, { cause: error });
+    // It ended between our look at it and the command: how it ended says more than that nothing could be run in it.
+    if (statusOf(error) !== null && (await inspectState(sandbox.docker, one.id))?.running !== true) return null;
     if (statusOf(error) !== null) throw failed(one, `cannot run its ready command: ${engineSaid(error)}`);
     throw error;
   }
