@@ -1,5 +1,12 @@
-/** What an agent is told. Pure. */
+/** What agents are told, by role. Pure. */
 export { buildPrompt } from './build.ts';
-export type { BuiltPrompt, PromptInput } from './build.ts';
+export type { PromptInput } from './build.ts';
+export type { BuiltPrompt } from './fit.ts';
 export { trimAroundFailures } from './log.ts';
+export { buildMergerPrompt } from './merger.ts';
+export type { ConflictFile, MergerInput, MergeSide } from './merger.ts';
+export { buildPlannerPrompt } from './planner.ts';
+export type { MappedFile, PlannerInput } from './planner.ts';
+export { buildReviewerPrompt } from './reviewer.ts';
+export type { Reviewed, ReviewedStep, ReviewerInput } from './reviewer.ts';
 export { signaturesOf } from './signatures.ts';
