@@ -19,15 +19,18 @@ export function findCycles(given: readonly DagTask[]): string[][] {
   // Of several with one id (reported elsewhere) the first counts, so that what is told is a cycle that stands in the spec.
   const byId = new Map(given.toReversed().map((task) => [task.id, task]));
   const tasks = given.filter((task) => byId.get(task.id) === task);
-  const graph = new Graph({ directed: true });
-  for (const task of tasks) graph.setNode(task.id);
-  for (const task of tasks)
-    for (const dep of task.dependsOn) if (byId.has(dep) && dep !== task.id) graph.setEdge(task.id, dep);
   const index = new Map(tasks.map((task, i) => [task.id, i]));
+  // By place, since the library keeps nodes as keys of plain objects: an id "__proto__" would change every object of the process.
+  const graph = new Graph({ directed: true });
+  for (const i of tasks.keys()) graph.setNode(String(i));
+  for (const [i, task] of tasks.entries())
+    for (const dep of task.dependsOn)
+      if (index.has(dep) && dep !== task.id) graph.setEdge(String(i), String(index.get(dep)));
   return alg
     .tarjan(graph)
     .filter((knot) => knot.length > 1)
-    .map((knot) => {
+    .map((places) => {
+      const knot = places.map((place) => (tasks[Number(place)] as DagTask).id);
       const inside = new Set(knot);
       const start = knot.reduce((a, b) => ((index.get(a) as number) < (index.get(b) as number) ? a : b));
       return shortestCycle(start, (id) =>
