@@ -39,6 +39,10 @@ export function checkOrder(check: Checking, answer: PlannerAnswer, context: Plan
       check.say(at, `"${id}" is a scope; tasks depend on tasks (plan what needs it once its tasks have landed)`);
     else check.say(at, `there is no task "${id}"${didYouMean(id, among)}`);
   };
+  const sayIfDead = (at: readonly PathPart[], id: string): void => {
+    if (earlier.get(id)?.dead === true && !own.has(id))
+      check.say(at, `the task "${id}" was cancelled or skipped; it will never land, and nothing can wait for it`);
+  };
   const extra = new Map<string, Set<string>>();
   const addEdge = (task: string, on: string): void => void extra.set(task, (extra.get(task) ?? new Set()).add(on));
 
@@ -47,6 +51,7 @@ export function checkOrder(check: Checking, answer: PlannerAnswer, context: Plan
       const at = ['tasks', i, 'dependsOn', j];
       if (id === task.id) check.say(at, `the task "${id}" depends on itself`);
       else if (!knownSet.has(id)) sayUnknown(at, id, known);
+      else sayIfDead(at, id);
     });
   });
   answer.dependencies.forEach(({ task, on }, i) => {
@@ -56,7 +61,10 @@ export function checkOrder(check: Checking, answer: PlannerAnswer, context: Plan
       check.say([...at, 'task'], `the task "${task}" has started; it cannot be made to wait`);
     else if (!knownSet.has(on)) sayUnknown([...at, 'on'], on, known);
     else if (task === on) check.say([...at, 'on'], `the task "${task}" depends on itself`);
-    else addEdge(task, on);
+    else {
+      sayIfDead([...at, 'on'], on);
+      addEdge(task, on);
+    }
   });
   answer.scopes.forEach(({ id: scope, dependsOn }, i) =>
     dependsOn.forEach((id, j) => {
@@ -64,6 +72,7 @@ export function checkOrder(check: Checking, answer: PlannerAnswer, context: Plan
       if (id === scope) check.say(at, `the sub-scope "${scope}" depends on itself`);
       else if (!knownSet.has(id) && !scopes.has(id))
         check.say(at, `there is no sub-scope or task "${id}"${didYouMean(id, [...known, ...scopes])}`);
+      else sayIfDead(at, id);
     }),
   );
 
@@ -80,6 +89,7 @@ export function checkOrder(check: Checking, answer: PlannerAnswer, context: Plan
       tests: Object.keys(task.tests),
       started: false,
       closed: false,
+      dead: false,
       index,
     })),
   ];

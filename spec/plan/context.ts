@@ -30,6 +30,8 @@ export interface PlannedTask {
   readonly started: boolean;
   /** Landed, skipped or cancelled: it writes nothing any more. */
   readonly closed: boolean;
+  /** It will never land: cancelled, or skipped without releasing what depends on it. */
+  readonly dead: boolean;
 }
 
 export interface PlanContext {

@@ -19,5 +19,6 @@ export { fencedBlocks, jsonOf } from './json-of.ts';
 export type { Found } from './json-of.ts';
 export { brokenReferences, decisionReferences, referenceReport } from './references.ts';
 export type { BrokenReference, Reference } from './references.ts';
-export { GUESSED, MIN_JUDGED, NO_LIMITS, planRefusals, scorePlan } from './score.ts';
+export { GUESSED, MIN_JUDGED, NO_LIMITS, planRefusals, scoreLines, scorePlan } from './score.ts';
 export type { AttemptCost, PlanScore, ScoredTask, ScoreLimits, ScoreOptions } from './score.ts';
+export { reconcileTask } from './reconcile.ts';

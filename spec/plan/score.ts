@@ -203,3 +203,19 @@ export function planRefusals(score: PlanScore, limits: ScoreLimits): Problem[] {
     });
   return out;
 }
+
+/** A score as lines for a person: `plan` and the end report show them. */
+export function scoreLines(score: PlanScore): string[] {
+  const { tasks, waves, criticalPath, parallelism, worthwhileAgents, largestScope, overlap, expectedMs, expectedUsd } =
+    score;
+  const round = (value: number): string => String(Math.round(value * 10) / 10);
+  return [
+    `${tasks} tasks in ${waves} waves; the longest chain has ${criticalPath}, so that ${round(parallelism)} can go on at once on average`,
+    `worthwhile: up to ${worthwhileAgents} agents at once; about ${formatDuration(expectedMs)} in all`,
+    expectedUsd === null ? 'cost: not known (the model has no price)' : `cost: about ${expectedUsd.toFixed(2)} USD`,
+    ...(largestScope === null ? [] : [`largest scope: ${largestScope.task}, ${largestScope.files} files`]),
+    ...(overlap === 0
+      ? []
+      : [`${round(overlap * 100)} % of all pairs of tasks may write the same file, and wait for each other`]),
+  ];
+}

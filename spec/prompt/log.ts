@@ -4,6 +4,8 @@ const FAILURE =
   /\b(?:error|fail(?:ed|ure|s)?|fatal|panic|exception|traceback|expected|received|assert\w*|undefined|cannot|not found|denied)\b|✗|✕|×|●|^\s*at |:\d+:\d+|\bE\s{2,}/i;
 /** Lines kept on either side of one that looks like a failure. */
 const AROUND = 3;
+/** Characters of a line: one that is longer (a bundle, a dump) keeps its beginning and its end. */
+const LINE = 1_000;
 
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
@@ -13,7 +15,7 @@ const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
  */
 export function trimAroundFailures(log: string, most: number): string {
   if (bytesOf(log) <= most) return log;
-  const lines = log.split('\n');
+  const lines = log.split('\n').map((line) => shortened(line, Math.min(LINE, Math.floor(most / 4))));
   const keep = new Set<number>();
   /** Room for the marks of what is left out. */
   let left = most - 200;
@@ -35,6 +37,12 @@ export function trimAroundFailures(log: string, most: number): string {
     for (let near = index - AROUND; near <= index + AROUND; near++) if (!take(near)) break;
   }
   return joined(lines, keep, most);
+}
+
+function shortened(line: string, most: number): string {
+  if (line.length <= most) return line;
+  const tail = Math.floor(most / 4);
+  return `${line.slice(0, most - tail)} … (${line.length - most} characters left out) … ${line.slice(line.length - tail)}`;
 }
 
 function joined(lines: readonly string[], keep: ReadonlySet<number>, most: number): string {

@@ -1,5 +1,6 @@
 /** Parts that prompts are made of: texts, lists, files, logs, each with the ways in which it may be cut. */
 import { fenced, item, pathInText } from './fence.ts';
+import { stripAnsi } from '../gate/signature.ts';
 import type { Part, Section } from './fit.ts';
 import { trimAroundFailures } from './log.ts';
 import { headOf, signaturesOf } from './signatures.ts';
@@ -91,8 +92,9 @@ export function references(title: string, files: readonly NamedText[], cut: numb
 
 const LOG_BYTES = [16_000, 8_000, 4_000, 2_000, 1_000];
 
-/** A log cut around its failures, shorter and shorter, but never left out. */
-export function failureLog(title: string, lead: string, log: string, what: string, cut: number): Section {
+/** A log without colours, cut around its failures, shorter and shorter, but never left out. */
+export function failureLog(title: string, lead: string, coloured: string, what: string, cut: number): Section {
+  const log = stripAnsi(coloured);
   const size = new TextEncoder().encode(log).length;
   const forms = LOG_BYTES.filter((bytes, i) => i === 0 || bytes < size).map((bytes) => ({
     text: () => (log === '' ? '' : fenced(trimAroundFailures(log, bytes))),

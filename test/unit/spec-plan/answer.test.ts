@@ -215,6 +215,23 @@ describe('the order of a plan', () => {
     ]);
   });
 
+  it('waits for nothing that will never land', () => {
+    const tasks = [planned('gone', { started: true, closed: true, dead: true })];
+    const found = problems(
+      {
+        tasks: [task('a', { dependsOn: ['gone'] }), task('b')],
+        dependencies: [{ task: 'b', on: 'gone' }],
+        scopes: [{ id: 's', goal: 'S.', files: ['s/**'], dependsOn: ['gone'] }],
+      },
+      { tasks },
+    );
+    expect(found.map((line) => line.split(': ')[0])).toEqual([
+      'scopes[0].dependsOn[0]',
+      'tasks[0].dependsOn[0]',
+      'dependencies[0].on',
+    ]);
+  });
+
   it('lets tasks that have not started be split: what depended on them depends on their parts', () => {
     const where = context({
       tasks: [planned('big'), planned('user', { dependsOn: ['big'] })],

@@ -5,6 +5,7 @@ import {
   decisionIdProblem,
   decisionReferences,
   interfacesMeet,
+  reconcileTask,
   referenceReport,
   sameSubject,
   standingFor,
@@ -45,6 +46,33 @@ describe('two decisions', () => {
       { a: 'a', b: 'b', owners: ['', 'shop'], why: 'interfaces', names: ['Money'] },
       { a: 'a', b: 'c', owners: ['', 'bill'], why: 'subject', names: [] },
     ]);
+  });
+});
+
+describe('a clash', () => {
+  const all = [decision('a', { subject: 'money' }), decision('b', { subject: 'money', owner: 'shop' })];
+
+  it('becomes a task that names both and may change what refers to them; always the same one', () => {
+    const [clash] = clashes(all);
+    const made = reconcileTask(clash!, all, ['src/a.ts', 'src/[id].ts']);
+    expect(made).toMatchObject({
+      id: 'reconcile-a-b',
+      kind: 'reconcile',
+      role: 'reconciler',
+      files: { allow: ['src/a.ts', 'src/\\[id\\].ts'] },
+    });
+    expect(made.goal).toContain('`a` of the first planner, about money: So.');
+    expect(made).toEqual(reconcileTask(clash!, all, ['src/a.ts', 'src/[id].ts']));
+    expect(() => reconcileTask(clash!, all, [])).toThrow(RangeError);
+  });
+
+  it('has a safe id however long the names are', () => {
+    const ids = ['x'.repeat(63), `${'x'.repeat(62)}y`].map((id) => {
+      const { id: made } = reconcileTask({ ...clashes(all)[0]!, a: id }, all, ['a']);
+      expect(made).toMatch(/^[a-z0-9][a-z0-9._-]{0,62}$/);
+      return made;
+    });
+    expect(new Set(ids).size).toBe(2);
   });
 });
 

@@ -34,6 +34,7 @@ export const planned = (id: string, more: Partial<PlannedTask> = {}): PlannedTas
   tests: [],
   started: false,
   closed: false,
+  dead: false,
   ...more,
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { GUESSED, NO_LIMITS, planRefusals, scorePlan } from '../../../spec/plan/index.ts';
+import { GUESSED, NO_LIMITS, planRefusals, scoreLines, scorePlan } from '../../../spec/plan/index.ts';
 import type { ScoredTask, ScoreOptions } from '../../../spec/plan/index.ts';
 import { priceOf } from '../../../spec/prices.ts';
 
@@ -85,6 +85,18 @@ describe('the score of a plan', () => {
     expect(worthwhileAgents).toBeGreaterThan(40);
     expect(worthwhileAgents).toBeLessThanOrEqual(50);
   });
+});
+
+it('a score is told in a few lines', () => {
+  expect(scoreLines(score(diamond, { attempt: { ...options.attempt, ms: 600_000 } }))).toEqual(
+    [
+      '4 tasks in 3 waves; the longest chain has 3, so that 1.3 can go on at once on average',
+      'worthwhile: up to 2 agents at once; about 30m',
+      'cost: about 0.07 USD',
+      'largest scope: a, 1 files',
+    ].map((line) => expect.stringContaining(line)),
+  );
+  expect(scoreLines(score([], { price: null }))[2]).toMatch(/not known/);
 });
 
 describe('a plan is refused', () => {

@@ -262,6 +262,19 @@ describe('a log', () => {
     expect(trimmed).toMatch(/^… \(\d+ lines left out\)/);
   });
 
+  it('keeps the beginning and the end of a line that is too long to be shown', () => {
+    const long = `${'ok\n'.repeat(2_000)}Error: ${'x'.repeat(50_000)} at the end\n${'ok\n'.repeat(2_000)}`;
+    const trimmed = trimAroundFailures(long, 2_000);
+    expect(trimmed).toMatch(/^Error: x+ … \(\d+ characters left out\) … x+ at the end$/m);
+  });
+
+  it('has no colours in a prompt', () => {
+    const { text } = buildPrompt(
+      input({ lastFailure: { cause: 'gate-red', why: 'Red.', log: '\u001b[31mnot ok\u001b[0m 1\n' } }),
+    );
+    expect(text).toContain('\nnot ok 1\n');
+  });
+
   it('never gets longer than allowed, whatever it holds', () => {
     const nasty = ['error '.repeat(3_000), 'é'.repeat(5_000), 'fail\n'.repeat(4_000), '\n'.repeat(9_000), '', 'x'];
     for (const text of nasty) {
