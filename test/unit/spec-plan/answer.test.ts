@@ -283,6 +283,20 @@ describe('upstream must be real', () => {
     expect(by({ by: 'parse', test: 'test/parse.test.ts' })).toEqual([]);
   });
 
+  it('is asked of an earlier task when something new depends on it, and of no other', () => {
+    const tasks = [
+      planned('old', { interface: '' }),
+      planned('user', { dependsOn: ['old'] }),
+      planned('landed', { interface: '', started: true, closed: true }),
+    ];
+    expect(problems({ tasks: [task('alone')] }, { tasks })).toEqual([]);
+    expect(problems({ tasks: [task('new', { dependsOn: ['landed'] })] }, { tasks })).toEqual([]);
+    expect(problems({ tasks: [task('new', { dependsOn: ['old'] })] }, { tasks })).toEqual([
+      expect.stringMatching(/^tasks\[0\]\.dependsOn: "old" states no interface, but "user", "new" depend on it/),
+      expect.stringMatching(/^tasks\[0\]\.dependsOn: "old" has no integration check/),
+    ]);
+  });
+
   it('interfaces alone and dependencies have nothing to run', () => {
     const tasks = [
       task('types', { kind: 'interface-change', interface: 'x', files: { allow: ['src/types/a.ts'] } }),

@@ -82,6 +82,8 @@ describe('superseding', () => {
     const second = supersede(first, { ...decision('v2'), owner: 'x' }, 'v1');
     const third = supersede(second, decision('v3'), 'v2');
     expect(first[0]?.supersededBy).toBeNull();
+    expect(third.map((one) => one.supersededBy)).toEqual(['v2', 'v3', null]);
+    expect(supersede(first, decision('other'), null).map((one) => one.supersededBy)).toEqual([null, null]);
     expect(standingFor(third, 'v1')?.id).toBe('v3');
     expect(standingFor(third, 'nothing')).toBeNull();
     const circle = [decision('a', { supersededBy: 'b' }), decision('b', { supersededBy: 'a' })];

@@ -213,6 +213,31 @@ describe('a prompt', () => {
     expect(text).toContain('# Files that are not shown\n\n- src/big.json: 900000 bytes');
   });
 
+  it('leaves the last references out first, and the longest files', () => {
+    const some = input({
+      allowed: ['b', 'a', 'c'].map((name) => ({
+        path: `${name}.txt`,
+        content: 'x\n'.repeat(name === 'c' ? 400 : 300),
+      })),
+      references: ['x', 'y', 'z'].map((path) => ({ path, content: 'text\n'.repeat(30) })),
+    });
+    const whole = buildPrompt(some).sizeBytes;
+    const order: string[] = [];
+    for (let maxBytes = whole; maxBytes > 1_500; maxBytes -= 60)
+      for (const line of buildPrompt({ ...some, maxBytes }).leftOut) if (!order.includes(line)) order.push(line);
+    expect(order.slice(0, 9).map((line) => line.split(';')[0])).toEqual([
+      'z (reference): not shown',
+      'y (reference): not shown',
+      'x (reference): not shown',
+      'c.txt: only its signatures are shown',
+      'a.txt: only its signatures are shown',
+      'b.txt: only its signatures are shown',
+      'a.txt: not shown',
+      'b.txt: not shown',
+      'c.txt: not shown',
+    ]);
+  });
+
   it('is the same for the same input, at every limit, and says everything that it does not show', () => {
     const many = input({
       allowed: ['c', 'a', 'b'].map((name) => ({

@@ -69,6 +69,23 @@ describe('reviews together', () => {
       expect(decide(policy, all.toReversed())).toEqual(decide(policy, all));
   });
 
+  it('are told by file, line and reviewer', () => {
+    const at = (file: string | null, line: number | null, text: string) => ({
+      severity: 'major' as const,
+      file,
+      line,
+      text,
+    });
+    const findings = [at('b', 1, 'f'), at('a', 9, 'e'), at('a', 2, 'c'), at('a', null, 'b'), at(null, null, 'a')];
+    const both = reviews({ ...approve, findings }, { ...approve, findings: [at('a', 2, 'd')] });
+    const told = (all: Review[]) =>
+      decide('majority', all)
+        .findings.map(({ text }) => text)
+        .join('');
+    expect(told(both)).toBe('abcdef');
+    expect(told(both.toReversed())).toBe('abcdef');
+  });
+
   it('reach the worker as the log of a failed step would, the worst first', () => {
     const found = decide(
       'any-blocking',
