@@ -4,6 +4,8 @@ import { SYSTEM_DIRECTORIES } from './defaults.ts';
 import type { RawSpec } from './fields.ts';
 import { branchProblem, credentialProblem, idProblem, imageProblem, urlProblem, webhookProblem } from './names.ts';
 import { globProblem, isLiteral } from './globs.ts';
+import { unpricedRoles } from './prices.ts';
+import { pathParts } from './problems.ts';
 
 /** Engines whose program has to be in the image, and the image that has none. */
 const AGENT_PROGRAMS: ReadonlySet<string> = new Set(['claude-code', 'codex']);
@@ -16,6 +18,8 @@ export function checkRun(check: Checking, spec: RawSpec): void {
   checkSandbox(check, spec.sandbox);
   checkDelivery(check, spec);
   checkNotify(check, spec.notify);
+  if (check.prices !== null)
+    for (const { path, message } of unpricedRoles(spec, check.prices)) check.say(pathParts(path), message);
   for (const name of ['planner', 'reviewer', 'merger', 'splitter', 'reconciler'] as const) {
     if (spec.roles[name] !== null)
       check.warn(

@@ -1,6 +1,7 @@
 /** What the checks of validate.ts share: where they report to and what they know of the repository. */
 import { globMatcher, globProblem, isLiteral, unescapeGlob } from './globs.ts';
 import type { Problem } from './model.ts';
+import type { PriceTable } from './prices.ts';
 import { pathText, type PathPart } from './problems.ts';
 
 export interface SpecContext {
@@ -8,6 +9,8 @@ export interface SpecContext {
   readonly files: readonly string[] | null;
   /** Text of a file of the base commit; null: there is none. */
   readonly fileContent?: (path: string) => string | null;
+  /** Prices of models, first the user's; absent: budgets in money are not held against them here. */
+  readonly prices?: readonly PriceTable[];
 }
 
 /** Collects problems; keeps quiet where the field's shape has been complained about already, since a stand-in is looked at there. */
@@ -18,6 +21,7 @@ export class Checking {
   readonly fileSet: ReadonlySet<string>;
   readonly directories: ReadonlySet<string>;
   readonly content: (path: string) => string | null;
+  readonly prices: readonly PriceTable[] | null;
   readonly #bad: readonly string[];
   readonly #said = new Set<string>();
 
@@ -26,6 +30,7 @@ export class Checking {
     this.fileSet = new Set(context.files);
     this.directories = directoriesOf(context.files ?? []);
     this.content = context.fileContent ?? (() => null);
+    this.prices = context.prices ?? null;
     this.#bad = shapeProblems.map((problem) => problem.path).filter((path) => path !== '');
   }
 

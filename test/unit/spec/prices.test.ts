@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { costOf, DEFAULT_PRICES, priceOf, unpricedRoles } from '../../../spec/prices.ts';
+import { context, problems, spec as rawSpec } from './fixture.ts';
 
 const tokens = (more: Partial<Parameters<typeof costOf>[0]>) => ({
   inputTokens: 0,
@@ -101,6 +102,19 @@ describe('a budget in money', () => {
     expect(unpricedRoles(spec({ budget }))).toEqual([]);
     const role = { ...budget, roles: { reviewer: { usd: 5 } } };
     expect(unpricedRoles(spec({ budget: role }))[0]?.message).toContain('budget.roles.reviewer.usd');
+  });
+
+  it('is refused together with everything else that is wrong with a spec, where prices are known', () => {
+    const raw = rawSpec({
+      goal: '',
+      roles: { worker: { engine: 'claude-code', model: 'house-model' } },
+      budget: { roles: { worker: { usd: 5 } } },
+    });
+    expect(problems(raw)).toEqual([expect.stringMatching(/^goal: /)]);
+    expect(problems(raw, { ...context, prices: [DEFAULT_PRICES] })).toEqual([
+      expect.stringMatching(/^goal: /),
+      expect.stringMatching(/^roles\.worker\.model: .*budget\.roles\.worker\.usd could not be held/),
+    ]);
   });
 
   it('is satisfied by a price of the user’s', () => {
