@@ -10,3 +10,5 @@ export type { MappedFile, PlannerInput } from './planner.ts';
 export { buildReviewerPrompt } from './reviewer.ts';
 export type { Reviewed, ReviewedStep, ReviewerInput } from './reviewer.ts';
 export { signaturesOf } from './signatures.ts';
+export { GUIDE_RULES, guideIndex, guideProblems } from './field-guide.ts';
+export type { GuideRules } from './field-guide.ts';
