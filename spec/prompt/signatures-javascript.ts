@@ -12,11 +12,18 @@ export function javascriptSignatures(extension: string, text: string): string {
   const dialect = extension.endsWith('x') ? 'ts jsx' : extension.includes('t') ? 'ts' : 'jsx';
   const top = parser.configure({ dialect }).parse(text).topNode;
   const named = exportedNames(top, text);
+  // Where nothing is imported or exported, what is declared is there for everybody.
+  const isModule = child(top, 'ExportDeclaration', 'ImportDeclaration') !== undefined;
   const out: string[] = [];
   for (const node of children(top)) {
     if (node.name === 'ExportDeclaration') out.push(exported(node, text));
-    else if (node.name === 'AmbientDeclaration') out.push(textOf(node, text));
+    else if (
+      node.name === 'AmbientDeclaration' &&
+      (!isModule || child(node, 'GlobalDeclaration', 'NamespaceDeclaration'))
+    )
+      out.push(textOf(node, text));
     else if (node.name === 'ExpressionStatement') out.push(commonJs(node, text));
+    else if (!isModule && TYPE.test(node.name)) out.push(textOf(node, text));
     else if (DECLARATION.test(node.name) && namesOf(node, text).some((name) => named.has(name)))
       out.push(declared(node, text));
   }
@@ -24,6 +31,7 @@ export function javascriptSignatures(extension: string, text: string): string {
 }
 
 const DECLARATION = /^(?:Function|Class|Variable|Interface|TypeAlias|Enum|Namespace|Ambient)Declaration$/;
+const TYPE = /^(?:Interface|TypeAlias|Enum)Declaration$/;
 const FUNCTION_OR_CLASS = /^(?:Function|Class)Declaration$/;
 const FUNCTION = /^(?:ArrowFunction|FunctionExpression|FunctionDeclaration|MethodDeclaration)$/;
 
@@ -134,7 +142,7 @@ function valueOf(node: SyntaxNode, text: string): string {
   const arrow = child(node, 'ArrowFunction');
   const mark = arrow === undefined || arrow.to !== node.to ? undefined : child(arrow, 'Arrow');
   if (mark !== undefined) return `${withoutBlocks(node, text, mark.to)} …`;
-  return firstLine(withoutBlocks(node, text, node.to));
+  return firstLine(withoutBlocks(node, text, node.to).replace(/\s+/g, ' '), 120);
 }
 
 /** Everything before the body. */

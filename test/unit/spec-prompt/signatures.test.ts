@@ -85,6 +85,17 @@ export * from './all';
     `);
   });
 
+  it('of declarations are those that others see: all of a script, what is exported of a module', () => {
+    expect(signaturesOf('a.d.ts', 'declare const VERSION: string;\ninterface Global { a: 1 }\n')).toBe(
+      'declare const VERSION: string;\ninterface Global { a: 1 }',
+    );
+    const text =
+      'declare const own: string;\ndeclare global { interface Window { a: 1 } }\nexport const RULES = [\n  "a",\n  "b",\n];\n';
+    expect(signaturesOf('a.ts', text)).toBe(
+      'declare global { interface Window { a: 1 } }\nexport const RULES = [ "a", "b", ];',
+    );
+  });
+
   it('of JavaScript and of components work the same way', () => {
     expect(signaturesOf('a.mjs', 'export function a(b) { return b; }\nfunction c() {}')).toBe('export function a(b);');
     expect(signaturesOf('a.tsx', 'export function View(p: Props) { return <div>{p.x}</div>; }')).toBe(
