@@ -38,6 +38,8 @@ export const claudeCodeEngine: Engine = {
         ...(model === null ? {} : { ANTHROPIC_SMALL_FAST_MODEL: model, ANTHROPIC_DEFAULT_HAIKU_MODEL: model }),
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
         DISABLE_AUTOUPDATER: '1',
+        // Our few tools are told to the model at once; else it has to search for them first, and does not know that they are there.
+        ENABLE_TOOL_SEARCH: 'false',
         IS_SANDBOX: '1',
         CLAUDE_CODE_MAX_RETRIES: '4',
         // A call that waits for a place or a budget waits at the gateway; the attempt's own deadline ends it.
