@@ -21,7 +21,7 @@ export interface AgentRun {
   readonly outcome: EngineOutcome;
   readonly output: string;
   /** A file of the workspace, as the agent left it; null: there is none. */
-  file(name: string): Promise<string | null>;
+  readonly file: (name: string) => Promise<string | null>;
 }
 export interface AgentBench {
   readonly bench: Bench;
