@@ -27,6 +27,8 @@ export const codexEngine: Engine = {
       // A call that waits for a place or a budget is silent meanwhile; the attempt's own deadline ends it.
       `model_providers.gateway.stream_idle_timeout_ms=${24 * 60 * 60 * 1000}`,
       `mcp_servers.swarmline.url=${GATEWAY_URL}/mcp`,
+      // They go nowhere from here, and each run would wait 5 s for them at its end.
+      'analytics.enabled=false',
     ];
     return {
       argv: [

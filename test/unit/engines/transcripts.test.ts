@@ -38,6 +38,14 @@ describe('Claude Code', () => {
     expect(claude(recorded('claude-400'), 1)).toMatchObject({ ok: false, cause: 'model-error' });
   });
 
+  it('an upstream that cannot be reached is an error of the model, in the words of the gateway', () => {
+    expect(claude(recorded('claude-unreachable'), 1)).toMatchObject({
+      cause: 'model-error',
+      why: expect.stringContaining('The anthropic upstream cannot be reached'),
+      writes: [],
+    });
+  });
+
   it('a model that declines is a refusal', () => {
     expect(claude(recorded('claude-refuse'), 1)).toMatchObject({ ok: false, cause: 'refusal' });
   });
@@ -103,6 +111,29 @@ describe('Codex', () => {
   it('an API that fails for good, and a request that it refuses, are errors of the model', () => {
     for (const name of ['codex-500', 'codex-400'])
       expect(codex(recorded(name), 1)).toMatchObject({ ok: false, cause: 'model-error' });
+  });
+
+  it('answers that were cut again and again are an error of the model; what came of them is shown', () => {
+    const cut = codex(recorded('codex-cut'), 1);
+    expect(cut).toMatchObject({ cause: 'model-error', why: expect.stringContaining('stream disconnected') });
+    expect(cut.steps?.[0]).toEqual({ kind: 'message', text: 'I write it.' });
+  });
+
+  it('a deadline is one; with nothing at all it is a crash that says so', () => {
+    expect(engineFor('codex').outcome({ end: 'timeout', exitCode: 137, output: recorded('codex-ok') })).toMatchObject({
+      ok: false,
+      cause: 'agent-timeout',
+    });
+    for (const exitCode of [0, 1]) {
+      expect(codex('', exitCode)).toMatchObject({ cause: 'agent-failed', usage: null, steps: [], lastMessage: '' });
+    }
+    expect(codex('').why).toContain('It printed nothing.');
+  });
+
+  it('files that it patches are written, those outside the workspace are not ours', () => {
+    const changes = [{ path: '/workspace/src/a.ts' }, { path: 'b.ts' }, { path: '/tmp/c' }];
+    const item = { type: 'item.completed', item: { type: 'file_change', changes } };
+    expect(codex(JSON.stringify(item)).writes).toEqual(['src/a.ts', 'b.ts']);
   });
 
   it('a turn that ends with nothing is for the diff to judge; one that does not end is a crash', () => {
