@@ -164,8 +164,8 @@ describe.each([
     const model = `${family}-cuts`;
     agents.models.play((request) => ({ ...hello(request), cutAfterEvents: 3, eventDelayMs: 100 }));
     const { outcome } = await agents.run(engine, model);
-    if (engine === 'codex') expect(outcome).toMatchObject({ ok: false, cause: 'model-error' });
-    else expect(outcome).toMatchObject({ ok: true, writes: ['hello.txt'] });
+    const end = engine === 'codex' ? { ok: false, cause: 'model-error' } : { ok: true, writes: ['hello.txt'] };
+    expect(outcome).toMatchObject(end);
   });
 
   test('whose model fails for good has a model error as its cause, with what the API said', async () => {
