@@ -1,4 +1,5 @@
 /** The engines by name. A new one is a file of its own and a line here. */
+import { aiderEngine } from './aider.ts';
 import { claudeCodeEngine } from './claude-code.ts';
 import { codexEngine } from './codex.ts';
 import { commandEngine } from './command.ts';
@@ -10,7 +11,7 @@ export * from './engine.ts';
 export { EGRESS_DIR } from './forwarder.ts';
 
 const ENGINES: ReadonlyMap<string, Engine> = new Map(
-  [commandEngine, scriptedEngine, claudeCodeEngine, codexEngine].map((engine) => [engine.name, engine]),
+  [commandEngine, scriptedEngine, claudeCodeEngine, codexEngine, aiderEngine].map((engine) => [engine.name, engine]),
 );
 
 export const ENGINE_NAMES: readonly string[] = [...ENGINES.keys()];

@@ -24,6 +24,7 @@ const Agents = z.object({
 export const BASE_IMAGE = 'swarmline/base:bookworm';
 export const SANDBOX_IMAGE = 'swarmline/node:22';
 export const AGENTS_IMAGE = 'swarmline/agents:1';
+export const AIDER_IMAGE = 'swarmline/aider:1';
 /** Labels that hold the digests. */
 export const BASE_LABEL = 'swarmline.base-inputs';
 export const SANDBOX_LABEL = 'swarmline.inputs';
@@ -51,6 +52,12 @@ export async function agentsInputs({ folder, sandboxDigest }: ImageInputs): Prom
   const arch = process.arch === 'arm64' ? 'arm64' : 'x64';
   const claude = { ...agents['claude-code'][arch], version: agents['claude-code'].version };
   return { claude, codex: agents.codex[arch], digest: digestOf([sandboxDigest, text!, dockerfile!]) };
+}
+
+/** A digest of what the image with Aider is made from, on top of the sandbox image. */
+export async function aiderDigest({ folder, sandboxDigest }: ImageInputs): Promise<string> {
+  const names = ['aider.requirements.txt', 'aider.Dockerfile'];
+  return digestOf([sandboxDigest, ...(await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8'))))]);
 }
 
 /** A short digest of texts, each with its length so that they cannot run into each other. Pure. */

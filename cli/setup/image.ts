@@ -24,7 +24,7 @@ import { ensureRootfs } from './rootfs.ts';
 /** A registry that cannot be reached is given up after this. */
 const PULL_START_MS = 30_000;
 
-async function labels(docker: Docker, image: string): Promise<Readonly<Record<string, string>> | null> {
+export async function labels(docker: Docker, image: string): Promise<Readonly<Record<string, string>> | null> {
   try {
     return (await docker.getImage(image).inspect()).Config.Labels ?? {};
   } catch (error) {
@@ -60,7 +60,7 @@ async function follow(docker: Docker, stream: NodeJS.ReadableStream, note: (text
   });
 }
 
-async function build(
+export async function build(
   docker: Docker,
   context: string,
   options: { dockerfile: string; tag: string; args: Record<string, string>; labels: Record<string, string> },
@@ -94,13 +94,13 @@ async function pulled(docker: Docker, image: string, note: (text: string) => voi
   }
 }
 
-interface Options {
+export interface ImageOptions {
   readonly cacheDir: string;
   readonly yes: boolean;
   readonly progress: Progress;
 }
 
-async function ensureBase(docker: Docker, inputs: ImageInputs, options: Options): Promise<void> {
+async function ensureBase(docker: Docker, inputs: ImageInputs, options: ImageOptions): Promise<void> {
   if ((await labels(docker, BASE_IMAGE))?.[BASE_LABEL] === inputs.baseDigest) return;
   const { base, packages } = inputs.versions;
   if (await options.progress.step(`pulling ${base}`, (note) => pulled(docker, base, note))) {
@@ -130,7 +130,7 @@ async function ensureBase(docker: Docker, inputs: ImageInputs, options: Options)
 }
 
 /** A folder for what an image is built from, gone afterwards. */
-async function inContext<T>(cacheDir: string, work: (context: string) => Promise<T>): Promise<T> {
+export async function inContext<T>(cacheDir: string, work: (context: string) => Promise<T>): Promise<T> {
   await mkdir(cacheDir, { recursive: true });
   const context = await mkdtemp(join(cacheDir, '.image-'));
   try {
@@ -140,13 +140,13 @@ async function inContext<T>(cacheDir: string, work: (context: string) => Promise
   }
 }
 
-const couldNot = (what: string, error: unknown): MissingError =>
+export const couldNot = (what: string, error: unknown): MissingError =>
   error instanceof MissingError
     ? error
     : new MissingError({ what, why: (error as Error).message, command: './swarmline doctor' }, { cause: error });
 
 /** Makes the sandbox image unless it is there and up to date. Throws MissingError. */
-export async function ensureImage(docker: Docker, options: Options): Promise<'present' | 'made'> {
+export async function ensureImage(docker: Docker, options: ImageOptions): Promise<'present' | 'made'> {
   const inputs = await imageInputs();
   if ((await labels(docker, SANDBOX_IMAGE))?.[SANDBOX_LABEL] === inputs.sandboxDigest) return 'present';
   try {
@@ -179,7 +179,7 @@ export async function ensureImage(docker: Docker, options: Options): Promise<'pr
 }
 
 /** Makes the image with the agent programs, and what it stands on, unless it is there and up to date: some 200 MB are fetched. Throws MissingError. */
-export async function ensureAgentsImage(docker: Docker, options: Options): Promise<'present' | 'made'> {
+export async function ensureAgentsImage(docker: Docker, options: ImageOptions): Promise<'present' | 'made'> {
   const inputs = await imageInputs();
   const agents = await agentsInputs(inputs);
   if ((await labels(docker, AGENTS_IMAGE))?.[SANDBOX_LABEL] === agents.digest) return 'present';

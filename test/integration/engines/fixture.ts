@@ -2,7 +2,8 @@
 import { chmod, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createProgress } from '../../../cli/progress.ts';
-import { AGENTS_IMAGE } from '../../../cli/setup/image-inputs.ts';
+import { ensureAiderImage } from '../../../cli/setup/image-aider.ts';
+import { AGENTS_IMAGE, AIDER_IMAGE } from '../../../cli/setup/image-inputs.ts';
 import { ensureAgentsImage } from '../../../cli/setup/image.ts';
 import { loadSettings } from '../../../cli/setup/settings.ts';
 import { EGRESS_DIR, ENGINE_DIR, engineFor } from '../../../engines/index.ts';
@@ -36,9 +37,9 @@ export interface AgentBench {
   close(): Promise<void>;
 }
 
-export async function openAgentBench(): Promise<AgentBench> {
+export async function openAgentBench(image: 'agents' | 'aider' = 'agents'): Promise<AgentBench> {
   const bench = openBench();
-  await ensureAgentsImage(bench.docker, {
+  await (image === 'aider' ? ensureAiderImage : ensureAgentsImage)(bench.docker, {
     cacheDir: loadSettings(process.env).cacheDir,
     yes: true,
     progress: createProgress({ write: () => true }),
@@ -87,12 +88,14 @@ export async function openAgentBench(): Promise<AgentBench> {
       const files = await mkdtemp(join(bench.stateDir, 'in-'));
       await chmod(files, 0o755);
       for (const [file, content] of Object.entries(command.files)) await writeFile(join(files, file), content);
-      const workspace = await bench.workspace(bench.repository({ 'README.md': 'Say hello.\n' }));
+      const workspace = await bench.workspace(
+        bench.repository({ 'README.md': 'Say hello.\n', 'src/old.txt': 'olleh\n' }),
+      );
       const caller = { run: 'r1', task: model, attempt: ++count, role: 'worker', model };
       const egress = await client.open(caller);
       await mkdir(join(bench.stateDir, 'out'), { recursive: true });
       const request = bench.request(command.argv, {
-        image: AGENTS_IMAGE,
+        image: image === 'aider' ? AIDER_IMAGE : AGENTS_IMAGE,
         env: command.env,
         workspace: { dir: workspace.dir, readOnly: false },
         mounts: [
@@ -127,7 +130,7 @@ const task: TaskSpec = {
   kind: 'work',
   goal: 'Write hello.txt.',
   interface: '',
-  files: { allow: ['hello.txt'], forbid: [], reference: [] },
+  files: { allow: ['hello.txt', 'src/*.txt'], forbid: [], reference: ['README.md'] },
   acceptance: ['It says hello.'],
   tests: {},
   dependsOn: [],

@@ -103,8 +103,8 @@ describe('the scripted engine', () => {
 });
 
 test('an unknown engine is refused with the known ones named', () => {
-  expect(() => engineFor('aider')).toThrow(UnknownEngine);
-  expect(() => engineFor('aider')).toThrow(
-    'There is no engine "aider". Known engines: command, scripted, claude-code, codex.',
+  expect(() => engineFor('external')).toThrow(UnknownEngine);
+  expect(() => engineFor('external')).toThrow(
+    'There is no engine "external". Known engines: command, scripted, claude-code, codex, aider.',
   );
 });

@@ -1,11 +1,11 @@
-/** Transcripts of the real programs (Claude Code 2.1.332, Codex 0.171.0), with what says nothing cut out. */
+/** Transcripts of the real programs (Claude Code 2.1.332, Codex 0.171.0, Aider 0.86.2), with what says nothing cut out. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { engineFor } from '../../../engines/index.ts';
 import type { EngineOutcome } from '../../../engines/index.ts';
 
-const recorded = (name: string): string =>
-  readFileSync(new URL(`./transcripts/${name}.jsonl`, import.meta.url), 'utf8');
+const recorded = (name: string, kind = name.startsWith('aider') ? 'txt' : 'jsonl'): string =>
+  readFileSync(new URL(`./transcripts/${name}.${kind}`, import.meta.url), 'utf8');
 const claude = (output: string, exitCode = 0, end: 'exited' | 'timeout' = 'exited'): EngineOutcome =>
   engineFor('claude-code').outcome({ end, exitCode, output });
 const codex = (output: string, exitCode = 0): EngineOutcome =>
@@ -142,5 +142,46 @@ describe('Codex', () => {
       ok: false,
       cause: 'agent-failed',
     });
+  });
+});
+
+describe('Aider', () => {
+  const aider = (output: string, end: 'exited' | 'timeout' = 'exited'): EngineOutcome =>
+    engineFor('aider').outcome({ end, exitCode: end === 'exited' ? 0 : 137, output });
+
+  it('a run that went well: what it wrote, what it used about, what it said', () => {
+    expect(aider(recorded('aider-ok'))).toEqual({
+      ok: true,
+      cause: null,
+      why: '',
+      lastMessage: expect.stringMatching(/^I write it\.[^]*REPLACE\n```$/),
+      reads: [],
+      writes: ['hello.txt'],
+      steps: [
+        { kind: 'message', text: expect.stringContaining('I write it.') },
+        { kind: 'tool', name: 'edit', path: 'hello.txt' },
+      ],
+      usage: { inputTokens: 1_800, outputTokens: 20 },
+    });
+  });
+
+  it('an API that fails is an error of the model although it exits with 0, unless an answer came after all', () => {
+    expect(aider(recorded('aider-400'))).toMatchObject({
+      ok: false,
+      cause: 'model-error',
+      why: expect.stringContaining('scripted 400'),
+    });
+    const failing = recorded('aider-400')
+      .split('\n')
+      .find((line) => line.startsWith('litellm.'));
+    const later = recorded('aider-ok').replace('I write it.', `${failing}\nRetrying in 0.2 seconds...\nI write it.`);
+    expect(aider(later)).toMatchObject({ ok: true, writes: ['hello.txt'] });
+  });
+
+  it('one that declines in words is for the diff to judge; a deadline, half an output and nothing at all are told apart', () => {
+    expect(aider(recorded('aider-refuse'))).toMatchObject({ ok: true, lastMessage: 'I cannot help with that.' });
+    expect(aider(recorded('aider-ok'), 'timeout').cause).toBe('agent-timeout');
+    expect(aider(recorded('aider-ok').slice(0, -120))).toMatchObject({ ok: false, cause: 'agent-failed', usage: null });
+    expect(aider('')).toMatchObject({ ok: false, cause: 'agent-failed', steps: [] });
   });
 });
