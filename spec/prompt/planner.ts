@@ -5,13 +5,13 @@
  *    entries; then go its last answer, old landed work and old entries of the work log.
  * 2. What was wrong with its last answer is shown whole: every problem, and the answer itself while there is room.
  */
-import { answerPage } from '../plan/answer.ts';
 import type { PlanBounds, Decision } from '../plan/index.ts';
 import type { Problem } from '../model.ts';
 import { MATERIAL, fenced, item, pathInText } from './fence.ts';
 import { fit } from './fit.ts';
 import type { BuiltPrompt, Part, Section } from './fit.ts';
 import { always, bullets, newest } from './parts.ts';
+import { ANSWER } from './planner-answer.ts';
 
 export interface MappedFile {
   readonly path: string;
@@ -174,38 +174,3 @@ function mapSection(map: readonly MappedFile[]): Section {
   });
   return { title: 'Map of the repository', parts, cut: 1, first: 'longest' };
 }
-
-/** Judged by the tests as every answer is: an example that would be sent back would teach the wrong thing. */
-export const EXAMPLE = {
-  decisions: [
-    { id: 'money-cents', subject: 'format of money', text: 'Amounts are whole cents.', interfaces: ['Money'] },
-  ],
-  scopes: [{ id: 'reports', goal: 'Monthly reports can be printed.', files: ['src/reports/**', 'test/reports/**'] }],
-  tasks: [
-    {
-      id: 'ledger-parse',
-      goal: 'Write `parse` in src/ledger/parse.ts: one entry a line, amounts as swarm:decision money-cents says.',
-      interface: '`parse(text: string): Entry[]`; throws `ParseError` with `line`',
-      files: { allow: ['src/ledger/parse.ts', 'test/ledger/parse.test.ts'], reference: ['src/ledger/types.ts'] },
-      acceptance: ['`parse("1;coffee;350")` returns one entry of 350 cents.', 'A line without an amount throws.'],
-    },
-    {
-      id: 'ledger-sum',
-      goal: 'Write `sum` in src/ledger/sum.ts, over what `parse` returns.',
-      files: { allow: ['src/ledger/sum.ts', 'test/ledger/sum.test.ts'], reference: ['src/ledger/parse.ts'] },
-      acceptance: ['`sum(parse(text))` of a ledger of two entries equals their total in cents.'],
-      dependsOn: ['ledger-parse'],
-    },
-  ],
-  integration: [{ of: 'ledger-parse', by: 'ledger-sum', test: 'test/ledger/sum.test.ts' }],
-};
-
-const ANSWER = `End with one JSON object in a block fenced by \`\`\`json. Its fields (lists may be left out when empty; unknown fields are refused):
-
-${answerPage()}
-
-For example:
-
-\`\`\`json
-${JSON.stringify(EXAMPLE, null, 1)}
-\`\`\``;

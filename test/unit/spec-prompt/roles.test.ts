@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { checkAnswer, DEFAULT_BOUNDS } from '../../../spec/plan/index.ts';
-import { EXAMPLE } from '../../../spec/prompt/planner.ts';
+import { EXAMPLE } from '../../../spec/prompt/planner-answer.ts';
 import { buildMergerPrompt, buildPlannerPrompt, buildReviewerPrompt } from '../../../spec/prompt/index.ts';
 import type { BuiltPrompt, MergerInput, PlannerInput, Reviewed, ReviewerInput } from '../../../spec/prompt/index.ts';
 import { context, decision } from '../spec-plan/fixture.ts';
