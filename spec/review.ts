@@ -148,6 +148,3 @@ export function findingsLog(findings: readonly FoundBy[]): string {
     })
     .join('\n');
 }
-
-export { isTestPath, suspicionLog, suspiciousTests } from './suspicious-tests.ts';
-export type { SuspiciousTest, Suspicion } from './suspicious-tests.ts';

@@ -4,8 +4,10 @@
  * 1. Nothing of another view, of another reviewer's verdict, or of the gate's log is shown.
  * 2. The Task Spec, suspicions about tests and the form of the answer are never cut; a diff or a tree that does not fit says which files.
  */
-import type { ReviewView, SuspiciousTest } from '../review.ts';
-import { suspicionLog, VERDICT_PAGE } from '../review.ts';
+import type { ReviewView } from '../review.ts';
+import { VERDICT_PAGE } from '../review.ts';
+import type { SuspiciousTest } from '../suspicious-tests.ts';
+import { suspicionLog } from '../suspicious-tests.ts';
 import type { Problem } from '../model.ts';
 import { MATERIAL, fenced, pathInText } from './fence.ts';
 import { fit } from './fit.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isTestPath, suspicionLog, suspiciousTests } from '../../../spec/review.ts';
+import { isTestPath, suspicionLog, suspiciousTests } from '../../../spec/suspicious-tests.ts';
 
 const js = (text: string): string[] => suspiciousTests('a.test.ts', text).map(({ test, why }) => `${test}: ${why}`);
 const py = (text: string): string[] => suspiciousTests('test_a.py', text).map(({ test, why }) => `${test}: ${why}`);
