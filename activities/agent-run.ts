@@ -6,7 +6,7 @@
  * 3. The agent's log is kept on every way out.
  */
 import { readFile } from 'node:fs/promises';
-import { EGRESS_DIR, ENGINE_DIR, engineFor } from '../engines/index.ts';
+import { engineFor } from '../engines/index.ts';
 import { treeOf } from '../mainline/git.ts';
 import { InfrastructureFault } from '../sandbox/faults.ts';
 import { putFiles } from '../sandbox/overlay.ts';
@@ -20,8 +20,8 @@ import { promptFor } from './agent-prompt.ts';
 import { resultInHub, takeTree } from './agent-tree.ts';
 import type { AttemptDeps } from './attempt-ports.ts';
 import type { RunAgentInput } from './contract.ts';
+import { engineStep } from './engine-step.ts';
 import type { Running } from './running.ts';
-import { setUp } from './set-up.ts';
 
 export async function agentRun(input: RunAgentInput, deps: AttemptDeps, running: Running): Promise<AgentResult> {
   const { store, hub } = deps;
@@ -118,43 +118,12 @@ async function runEngine(
   running: Running,
 ): Promise<StepOutcome> {
   const { key, spec, task, role, engine, base, scratch } = attempt;
-  const { limits, services } = spec.sandbox;
   const lastFailure = await deps.store.lastFailure(key.run, key.task);
   const prompt = engine.needsPrompt === true ? await promptFor(attempt, startTree, lastFailure, deps) : null;
   if (prompt !== null) await deps.store.saveArtifact({ ...key, name: PROMPT }, prompt);
   const told = { task, role, lastFailure, attemptIndex: key.attempt };
   const command = engine.command(prompt === null ? told : { ...told, prompt });
-  running.report({ phase: 'image and set-up' });
-  const image = await deps.resolveImage(spec.sandbox.image);
-  const setup = await setUp(base, { key, spec, scratch, image }, deps, running);
-  const files = await scratch.inputDir(command.files);
-  const stepKey = { ...key, kind: 'agent' as const, step: 'agent' };
-  const beside = await deps.startServices({ services, key: stepKey, limits, signal: running.signal });
-  const caller = { ...key, role: task.role, model: role.model };
-  try {
-    const egress = command.gateway === true ? await deps.gateway.open(caller, running.signal) : null;
-    return await deps.sandbox.runStep(
-      {
-        key: stepKey,
-        image,
-        argv: command.argv,
-        env: { ...setup.env, ...command.env },
-        workspace: { dir, readOnly: false },
-        mounts: [
-          ...setup.mounts,
-          { source: files, target: ENGINE_DIR, readOnly: true },
-          ...(egress === null ? [] : [{ source: egress, target: EGRESS_DIR, readOnly: true }]),
-        ],
-        stdinFile: command.stdinFile,
-        limits,
-        deadlineMs: limits.agentMs,
-        network: beside.network,
-        outputFile: scratch.outputFile(AGENT_LOG),
-      },
-      { signal: running.signal, onProgress: (progress) => running.report({ phase: 'agent', ...progress }) },
-    );
-  } finally {
-    if (command.gateway === true) await deps.gateway.close(caller);
-    await beside.close();
-  }
+  const as = { role: task.role, model: role.model };
+  const workspace = { dir, readOnly: false };
+  return engineStep({ key, name: 'agent', as, spec, command, commit: base, workspace, scratch }, deps, running);
 }
