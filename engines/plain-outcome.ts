@@ -8,9 +8,9 @@ const QUOTED = 600;
 
 export function plainOutcome(run: EngineRun): EngineOutcome {
   const meaning = agentEnd(run.end, run.exitCode);
-  const lastMessage = stripAnsi(run.output).trim().slice(-QUOTED);
+  const lastMessage = stripAnsi(run.output).trim();
   const nothing = { lastMessage, reads: [], writes: [], usage: null };
-  const quoted = lastMessage === '' ? 'It printed nothing.' : `It ended with: ${lastMessage}`;
+  const quoted = lastMessage === '' ? 'It printed nothing.' : `It ended with: ${lastMessage.slice(-QUOTED)}`;
   switch (meaning) {
     case 'ok':
       return { ok: true, cause: null, why: '', ...nothing };

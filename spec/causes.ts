@@ -38,6 +38,7 @@ const CONSEQUENCES: Readonly<Record<FailureCause, Consequence>> = {
   'gate-oom': consequence('a gate step ran out of memory'),
   conflict: consequence('it conflicts with what others have landed', 'next'),
   refused: consequence('the mainline refused its tree'),
+  answer: consequence('its answer could not become part of the plan'),
   ejected: consequence('it turned the mainline red and was taken out', 'verified', true),
 };
 

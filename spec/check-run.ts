@@ -20,7 +20,7 @@ export function checkRun(check: Checking, spec: RawSpec): void {
   checkNotify(check, spec.notify);
   if (check.prices !== null)
     for (const { path, message } of unpricedRoles(spec, check.prices)) check.say(pathParts(path), message);
-  for (const name of ['planner', 'reviewer', 'merger', 'splitter', 'reconciler'] as const) {
+  for (const name of ['reviewer', 'merger', 'splitter', 'reconciler'] as const) {
     if (spec.roles[name] !== null)
       check.warn(
         ['roles', name],

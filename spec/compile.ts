@@ -6,6 +6,7 @@ import {
   type Budget,
   type CompiledSpec,
   type Limits,
+  type Planning,
   type Role,
   type RoleName,
   type TaskSpec,
@@ -47,6 +48,7 @@ export function compileSpec(
       limits: compileLimits(sandbox.limits),
     },
     roles: compileRoles(raw.roles),
+    planning: compilePlanning(raw.planning),
     policy: { ...raw.policy, scaffold: parts.scaffold, breaks: parts.breaks },
     budget: compileBudget(raw.budget),
     notify: raw.notify,
@@ -67,6 +69,21 @@ function compileLimits(limits: RawSpec['sandbox']['limits']): Limits {
     outputBytes: bytes(limits.output),
     agentMs: ms(limits.agent),
     stepMs: ms(limits.step),
+  };
+}
+
+function compilePlanning({ asks, calls, replan, refuse, ...bounds }: RawSpec['planning']): Planning {
+  const { maxOverlap, maxMinutes, ...limits } = refuse;
+  return {
+    bounds,
+    asks,
+    calls,
+    replan,
+    refuse: {
+      ...limits,
+      maxOverlap: maxOverlap === null ? null : maxOverlap / 100,
+      maxMs: maxMinutes === null ? null : maxMinutes * 60_000,
+    },
   };
 }
 

@@ -4,6 +4,9 @@
  * Raw specs are strings with units; a CompiledSpec has no optional field, durations in `…Ms`, sizes in `…Bytes`.
  */
 
+import type { PlanBounds } from './plan/context.ts';
+import type { ScoreLimits } from './plan/score-limits.ts';
+
 // ───────────────────────────── the spec ─────────────────────────────
 
 export const TASK_KINDS = [
@@ -83,6 +86,25 @@ export type Approval = (typeof APPROVALS)[number];
 export const NOTIFY_EVENTS = ['blocked', 'red', 'green', 'budget', 'done'] as const;
 export type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
 
+/** Why a planner is called again. */
+export const REPLAN_OCCASIONS = ['wave', 'blocked', 'timeout', 'scope'] as const;
+export type ReplanOccasion = (typeof REPLAN_OCCASIONS)[number];
+/** What becomes of an agent's request for files that its task was not given. */
+export const SCOPE_POLICIES = ['ask', 'grant', 'refuse', 'task'] as const;
+export type ScopePolicy = (typeof SCOPE_POLICIES)[number];
+
+/** How planners plan. */
+export interface Planning {
+  readonly bounds: PlanBounds;
+  /** Answers to one call, until it has failed. */
+  readonly asks: number;
+  /** Calls of one planner over the run. */
+  readonly calls: number;
+  readonly replan: readonly ReplanOccasion[];
+  /** Below or above which a plan is sent back. */
+  readonly refuse: ScoreLimits;
+}
+
 export interface Policy {
   readonly schedule: 'waves' | 'frontier';
   /** Attempts of a task before it is blocked. */
@@ -100,6 +122,7 @@ export interface Policy {
   readonly breaks: readonly string[];
   readonly gateProof: 'warn' | 'require' | 'off';
   readonly verify: 'each' | 'batch' | 'wave';
+  readonly scope: ScopePolicy;
   readonly keepDays: number;
 }
 
@@ -140,6 +163,7 @@ export interface CompiledSpec {
     readonly limits: Limits;
   };
   readonly roles: Readonly<Partial<Record<RoleName, Role>>> & { readonly worker: Role };
+  readonly planning: Planning;
   readonly policy: Policy;
   readonly budget: Budget;
   readonly notify: {
@@ -197,6 +221,8 @@ export interface PlanTask {
   readonly priority: number;
   /** Place in the spec: the age that breaks ties. */
   readonly index: number;
+  /** Planned as scaffold: judged by its own criteria only. (policy.scaffold names those of the spec.) */
+  readonly scaffold?: boolean;
 }
 
 /** One defect of an input. `path` is the JSON path of the field (`tasks[3].files.allow[0]`), '' for the whole. */
@@ -230,6 +256,7 @@ export const FAILURE_CAUSES = [
   'conflict', // with the mainline
   'refused', // by the mainline's path rules
   'ejected', // culprit of a red mainline or wave
+  'answer', // a planner's answer that could not become part of the plan
 ] as const;
 export type FailureCause = (typeof FAILURE_CAUSES)[number];
 

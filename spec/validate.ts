@@ -74,8 +74,8 @@ export function validateSpec(input: unknown, context: SpecContext): Validated {
   const manifests = raw.repository.manifests ?? USUAL_MANIFESTS;
   const isProtected = raw.repository.protected ?? (raw.repository.empty ? [] : USUAL_PROTECTED);
 
-  if (raw.tasks.length === 0 && raw.fanOut.length === 0)
-    check.say(['tasks'], 'there is nothing to do: write tasks or a fanOut');
+  if (raw.tasks.length === 0 && raw.fanOut.length === 0 && raw.roles.planner === null)
+    check.say(['tasks'], 'there is nothing to do: write tasks or a fanOut, or name a planner (roles.planner)');
   raw.tasks.forEach((task, i) => checkTaskBody(check, task, ['tasks', i], raw.roles));
   raw.fanOut.forEach((fanOut, i) => checkTaskBody(check, fanOut.task, ['fanOut', i, 'task'], raw.roles));
   const placed = placeTasks(check, raw);

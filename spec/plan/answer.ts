@@ -72,6 +72,10 @@ export const answerFields = group({
     max: 1_000,
   }),
   drop: list('Earlier tasks to take out again.', dropped, { max: 1_000 }),
+  scaffold: texts(
+    'In an empty repository: tasks of this answer that make what the gate needs, judged by their own criteria. Everything else waits for them.',
+    { default: [] },
+  ),
   done: flag('true: nothing more is to be planned here. Needed where an answer is otherwise empty.', false),
 });
 

@@ -37,7 +37,7 @@ export function checkUpstream(
         at,
         `"${task.id}" states no interface, but ${by} ${dependants.get(task.id)!.length === 1 ? 'depends' : 'depend'} on it; write what they may rely on: signatures, endpoints, formats`,
       );
-    if (RUNS.has(task.kind) && !checked.has(task.id) && !context.spec.policy.scaffold.includes(task.id))
+    if (RUNS.has(task.kind) && !checked.has(task.id) && !isScaffold(task, answer, context))
       check.say(
         task.index === null ? ['tasks', newDependant!.index!, 'dependsOn'] : ['tasks', task.index],
         `"${task.id}" has no integration check, so that ${by} could be tested against mocks only; add {"of": "${task.id}", "by": …, "test": …} to "integration", a test that runs the real thing`,
@@ -56,6 +56,10 @@ export function checkUpstream(
   });
   checkMocks(check, answer);
 }
+
+/** What only makes the gate able to run has nothing of its own to run. */
+const isScaffold = ({ id, scaffold }: PlannedAfter, answer: PlannerAnswer, { spec }: PlanContext): boolean =>
+  scaffold === true || answer.scaffold.includes(id) || spec.policy.scaffold.includes(id);
 
 /** Ids of tasks for which a test runs the real thing. */
 function checkIntegration(check: Checking, answer: PlannerAnswer, after: readonly PlannedAfter[]): Set<string> {

@@ -21,6 +21,7 @@ import { checkDecisions } from './check-decisions.ts';
 import { checkOrder } from './check-order.ts';
 import { checkScopes } from './check-scopes.ts';
 import { checkIds } from './check-ids.ts';
+import { afterScaffold, checkScaffold } from './check-scaffold.ts';
 import { checkUpstream } from './check-upstream.ts';
 import type { PlanContext } from './context.ts';
 import { jsonOf } from './json-of.ts';
@@ -83,6 +84,7 @@ export function checkedAnswer(input: unknown, context: PlanContext): CheckedAnsw
   checkIds(check, answer, context);
   checkTasks(check, answer, context);
   checkScopes(check, answer, context);
+  checkScaffold(check, answer, context);
   checkDecisions(check, answer, context);
   const order = checkOrder(check, answer, context);
   checkUpstream(check, answer, context, order.after);
@@ -92,7 +94,11 @@ export function checkedAnswer(input: unknown, context: PlanContext): CheckedAnsw
   const problems = [...shape, ...check.problems].toSorted(byAnswerOrder);
   if (problems.length > 0) return refused(shown(problems));
   const tasks = answer.tasks.map((task) =>
-    compileTask(task, order.dependsOn.get(task.id) ?? [], tests.get(task.id) ?? {}),
+    compileTask(
+      task,
+      afterScaffold(task.id, order.dependsOn.get(task.id) ?? [], answer, context),
+      tests.get(task.id) ?? {},
+    ),
   );
   return { problems: [], answer, tasks, dependencies: order.added };
 }

@@ -32,6 +32,8 @@ export interface PlannedTask {
   readonly closed: boolean;
   /** It will never land: cancelled, or skipped without releasing what depends on it. */
   readonly dead: boolean;
+  /** Judged by its own criteria, before the full gate starts. */
+  readonly scaffold?: boolean;
 }
 
 export interface PlanContext {
@@ -58,4 +60,6 @@ export interface PlanContext {
   readonly files: readonly string[] | null;
   readonly fileContent?: (path: string) => string | null;
   readonly bounds: PlanBounds;
+  /** The repository is empty, and no scaffold has landed. */
+  readonly mayScaffold: boolean;
 }

@@ -25,6 +25,7 @@ export const POLICY: Policy = {
   breaks: [],
   gateProof: 'off',
   verify: 'batch',
+  scope: 'ask',
   keepDays: 14,
 };
 

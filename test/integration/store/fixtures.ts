@@ -1,3 +1,4 @@
+import { PLANNING } from '../../support/planning.ts';
 import type { CompiledSpec, TaskSpec } from '../../../spec/model.ts';
 
 export const taskSpec = (id: string, more: Partial<TaskSpec> = {}): TaskSpec => ({
@@ -46,6 +47,7 @@ export const compiledSpec = (tasks: readonly TaskSpec[] = [], more: Partial<Comp
     },
   },
   roles: { worker: { engine: 'scripted', model: null } },
+  planning: PLANNING,
   policy: {
     schedule: 'waves',
     attempts: 4,
@@ -58,6 +60,7 @@ export const compiledSpec = (tasks: readonly TaskSpec[] = [], more: Partial<Comp
     breaks: [],
     gateProof: 'warn',
     verify: 'batch',
+    scope: 'ask',
     keepDays: 14,
   },
   budget: { usd: null, tokens: null, modelCalls: 20, roles: {}, task: { usd: null, tokens: null } },

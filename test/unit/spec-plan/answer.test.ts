@@ -41,7 +41,7 @@ describe('a planner’s answer', () => {
     const found = problems(bad);
     expect(found).toMatchInlineSnapshot(`
      [
-       "more: unknown field; known here: decisions, scopes, tasks, dependencies, integration, drop, done",
+       "more: unknown field; known here: decisions, scopes, tasks, dependencies, integration, drop, scaffold, done",
        "decisions[0].id: "Bad Id" must be a-z, 0-9, "." or "-", start and end with a letter or digit, and have at most 63 characters",
        "decisions[0].subject: is empty; say what is decided about",
        "scopes[1].goal: is empty; say what is true when it is done",

@@ -73,6 +73,7 @@ export const context = (more: Partial<PlanContext> = {}): PlanContext => ({
       breaks: [],
       gateProof: 'warn',
       verify: 'batch',
+      scope: 'ask',
       keepDays: 14,
     },
   },
@@ -85,6 +86,7 @@ export const context = (more: Partial<PlanContext> = {}): PlanContext => ({
   overrules: [],
   files: ['README.md', 'package.json', 'vitest.config.ts'],
   bounds: DEFAULT_BOUNDS,
+  mayScaffold: false,
   ...more,
 });
 

@@ -318,10 +318,16 @@ describe('sandbox, notification, delivery', () => {
     ]);
     expect(warned('swarmline/agents:1').filter((line) => line.startsWith('sandbox.image'))).toEqual([]);
   });
-  it('roles that this version does not use are warned of', () => {
+  it('roles that this version does not use are warned of; a planner is none of them', () => {
     expect(
-      lines(check(spec({ roles: { worker: { engine: 'command' }, planner: { engine: 'codex' } } })).warnings),
-    ).toEqual([expect.stringContaining('roles.planner: has no effect yet')]);
+      lines(
+        check(
+          spec({
+            roles: { worker: { engine: 'command' }, planner: { engine: 'codex' }, splitter: { engine: 'codex' } },
+          }),
+        ).warnings,
+      ),
+    ).toEqual([expect.stringContaining('roles.splitter: has no effect yet')]);
   });
   it('a spec over the limit of Temporal is refused with the limit and a way out', () => {
     const big = 'x'.repeat(2 * 1024 * 1024);
