@@ -32,6 +32,14 @@ export async function addDecision(
   return fromRow<DecisionRow>(rows[0]!);
 }
 
+/** The first decision that takes another's place stays. */
+export async function supersedeDecision(db: Db, run: string, id: string, by: string): Promise<void> {
+  await db.query(
+    'update decisions set superseded_by = $3 where run = $1 and id = $2 and superseded_by is null and id <> $3',
+    [run, id, by],
+  );
+}
+
 export async function listDecisions(db: Db, run: string): Promise<DecisionRow[]> {
   const { rows } = await db.query(
     'select id, subject, text, interfaces, owner, superseded_by, at from decisions where run = $1 order by at, id',

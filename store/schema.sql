@@ -206,6 +206,37 @@ create table notices (
 CREATE UNIQUE INDEX notices_pkey ON public.notices USING btree (run, task, commit);
 CREATE INDEX notices_unread ON public.notices USING btree (run, task) WHERE (delivered_at IS NULL);
 
+create table plan_answers (
+  "answer" text,
+  "at" timestamp with time zone not null default now(),
+  "attempt" integer not null,
+  "node" text not null,
+  "occasion" text not null,
+  "problems" jsonb,
+  "result" jsonb,
+  "run" text not null,
+  constraint plan_answers_pkey PRIMARY KEY (run, node, attempt),
+  constraint plan_answers_run_fkey FOREIGN KEY (run) REFERENCES runs(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX plan_answers_pkey ON public.plan_answers USING btree (run, node, attempt);
+
+create table plan_nodes (
+  "at" timestamp with time zone not null default now(),
+  "depends_on" text[] not null default '{}'::text[],
+  "depth" integer not null,
+  "done" boolean not null default false,
+  "files" text[] not null,
+  "goal" text not null default ''::text,
+  "id" text not null,
+  "integrated" text[] not null default '{}'::text[],
+  "interface" text not null default ''::text,
+  "parent" text,
+  "run" text not null,
+  constraint plan_nodes_pkey PRIMARY KEY (run, id),
+  constraint plan_nodes_run_fkey FOREIGN KEY (run) REFERENCES runs(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX plan_nodes_pkey ON public.plan_nodes USING btree (run, id);
+
 create table runs (
   "base_commit" text,
   "budget" jsonb,
@@ -218,6 +249,7 @@ create table runs (
   "outcome" text,
   "paused" boolean not null default false,
   "phase" text not null,
+  "plan_score" jsonb,
   "report" jsonb,
   "spec" jsonb not null,
   "started_at" timestamp with time zone not null,
@@ -274,8 +306,10 @@ create table tasks (
   "id" text not null,
   "index" integer not null,
   "kind" text not null,
+  "node" text,
   "round" integer not null default 1,
   "run" text not null,
+  "scaffold" boolean not null default false,
   "spec" jsonb not null,
   "state" text not null default 'pending'::text,
   "state_at_ms" bigint not null default 0,
