@@ -36,6 +36,7 @@ const CONSEQUENCES: Readonly<Record<FailureCause, Consequence>> = {
   'gate-red': consequence('its gate is red'),
   'gate-timeout': consequence('a gate step ran beyond its deadline'),
   'gate-oom': consequence('a gate step ran out of memory'),
+  rejected: consequence('its reviewers rejected it'),
   conflict: consequence('it conflicts with what others have landed', 'next'),
   refused: consequence('the mainline refused its tree'),
   answer: consequence('its answer could not become part of the plan'),

@@ -1,4 +1,5 @@
 /** Everything of a spec that is not a task or the gate: names, repository, sandbox, roles, notification, delivery. */
+import { checkEngines } from './check-engines.ts';
 import type { Checking } from './checking.ts';
 import { SYSTEM_DIRECTORIES } from './defaults.ts';
 import type { RawSpec } from './fields.ts';
@@ -6,10 +7,6 @@ import { branchProblem, credentialProblem, idProblem, imageProblem, urlProblem, 
 import { globProblem, isLiteral } from './globs.ts';
 import { unpricedRoles } from './prices.ts';
 import { pathParts } from './problems.ts';
-
-/** Engines whose program has to be in the image, and the image that has none. */
-const AGENT_PROGRAMS: ReadonlySet<string> = new Set(['claude-code', 'codex']);
-const PLAIN_IMAGE = 'swarmline/node:22';
 
 export function checkRun(check: Checking, spec: RawSpec): void {
   check.sayIf(['name'], idProblem(spec.name));
@@ -20,20 +17,14 @@ export function checkRun(check: Checking, spec: RawSpec): void {
   checkNotify(check, spec.notify);
   if (check.prices !== null)
     for (const { path, message } of unpricedRoles(spec, check.prices)) check.say(pathParts(path), message);
-  for (const name of ['reviewer', 'merger', 'splitter', 'reconciler'] as const) {
+  for (const name of ['splitter', 'reconciler'] as const) {
     if (spec.roles[name] !== null)
       check.warn(
         ['roles', name],
         'has no effect yet: this version runs explicit tasks and fan-outs with the worker role',
       );
   }
-  const { engine } = spec.roles.worker;
-  if (AGENT_PROGRAMS.has(engine) && spec.sandbox.image === PLAIN_IMAGE) {
-    check.warn(
-      ['sandbox', 'image'],
-      `"${PLAIN_IMAGE}" has no program for the engine "${engine}": name one that has, such as "swarmline/agents:1" (\`./swarmline image agents\` makes it)`,
-    );
-  }
+  checkEngines(check, spec);
   if (spec.policy.baseline === 'record' && spec.gate.report['test'] === undefined) {
     check.say(
       ['policy', 'baseline'],

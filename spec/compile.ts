@@ -7,6 +7,7 @@ import {
   type CompiledSpec,
   type Limits,
   type Planning,
+  type Reviewer,
   type Role,
   type RoleName,
   type TaskSpec,
@@ -48,6 +49,7 @@ export function compileSpec(
       limits: compileLimits(sandbox.limits),
     },
     roles: compileRoles(raw.roles),
+    reviewers: compileReviewers(raw.roles.reviewer),
     planning: compilePlanning(raw.planning),
     policy: { ...raw.policy, scaffold: parts.scaffold, breaks: parts.breaks },
     budget: compileBudget(raw.budget),
@@ -100,6 +102,11 @@ function compileRoles(roles: RawSpec['roles']): CompiledSpec['roles'] {
     if (role !== null && role !== undefined) out[name] = { engine: role.engine, model: role.model };
   }
   return out;
+}
+
+function compileReviewers(raw: RawSpec['roles']['reviewer']): Reviewer[] {
+  const list = raw === null ? [] : Array.isArray(raw) ? raw : [raw];
+  return list.map(({ engine, model, sees }) => ({ engine, model, sees }));
 }
 
 export function compileTask(

@@ -23,6 +23,7 @@ import { either, group, list, map, optional, withDefaults } from './field-groups
 import { fanOutFields, ID_LIMITS, MAX_TASKS, taskFields } from './fields-task.ts';
 import { APPROVALS, NOTIFY_EVENTS, REPLAN_OCCASIONS, SCOPE_POLICIES } from './model.ts';
 import type { RoleName, SpendLimit } from './model.ts';
+import { REVIEW_POLICIES, REVIEW_VIEWS } from './review.ts';
 import { DEFAULT_BOUNDS } from './plan/context.ts';
 
 /** The engines that a role may name. Which of them a build carries is the engines room's to say. */
@@ -135,7 +136,7 @@ const ROLE = {
 };
 const reviewer = group({
   ...ROLE,
-  sees: choice('What this reviewer is shown.', ['transcript', 'diff', 'tree'] as const, 'diff'),
+  sees: choice('What this reviewer is shown.', REVIEW_VIEWS, 'diff'),
 });
 
 const roles = group({
@@ -289,6 +290,11 @@ const policy = group({
     'An agent asks for files that its task was not given: a person is asked, it gets them where nobody else may write them, it is refused, or a task of kind `interface-change` is made of it.',
     SCOPE_POLICIES,
     'ask',
+  ),
+  reviews: choice(
+    'What several reviewers mean together: one blocking finding of anybody rejects, or more rejections than approvals do. One that cannot be read is never an approval.',
+    REVIEW_POLICIES,
+    'any-blocking',
   ),
   keepDays: number('How long attempts, logs and the hub are kept after the end.', {
     min: 0,

@@ -6,6 +6,7 @@
 
 import type { PlanBounds } from './plan/context.ts';
 import type { ScoreLimits } from './plan/score-limits.ts';
+import type { ReviewPolicy, ReviewView } from './review.ts';
 
 // ───────────────────────────── the spec ─────────────────────────────
 
@@ -80,6 +81,10 @@ export interface Role {
   readonly engine: string;
   readonly model: string | null;
 }
+/** Each sees one view, so that they err differently. */
+export interface Reviewer extends Role {
+  readonly sees: ReviewView;
+}
 
 export const APPROVALS = ['plan', 'merge', 'wave', 'delivery'] as const;
 export type Approval = (typeof APPROVALS)[number];
@@ -123,6 +128,7 @@ export interface Policy {
   readonly gateProof: 'warn' | 'require' | 'off';
   readonly verify: 'each' | 'batch' | 'wave';
   readonly scope: ScopePolicy;
+  readonly reviews: ReviewPolicy;
   readonly keepDays: number;
 }
 
@@ -163,6 +169,8 @@ export interface CompiledSpec {
     readonly limits: Limits;
   };
   readonly roles: Readonly<Partial<Record<RoleName, Role>>> & { readonly worker: Role };
+  /** In the order of the spec; `roles.reviewer` is the first of them. */
+  readonly reviewers: readonly Reviewer[];
   readonly planning: Planning;
   readonly policy: Policy;
   readonly budget: Budget;
@@ -253,6 +261,7 @@ export const FAILURE_CAUSES = [
   'gate-red',
   'gate-timeout',
   'gate-oom',
+  'rejected', // by its reviewers
   'conflict', // with the mainline
   'refused', // by the mainline's path rules
   'ejected', // culprit of a red mainline or wave

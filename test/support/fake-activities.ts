@@ -26,6 +26,7 @@ export const POLICY: Policy = {
   gateProof: 'off',
   verify: 'batch',
   scope: 'ask',
+  reviews: 'any-blocking',
   keepDays: 14,
 };
 

@@ -94,10 +94,11 @@ function specOf(change: SpecChange): CompiledSpec {
       limits: { cpus: 1, memoryBytes: 256 * MIB, pids: 128, diskBytes: 64 * MIB, outputBytes: MIB, agentMs: 30_000, stepMs: 30_000, ...change.limits },
     },
     roles: { worker: { engine: change.engine ?? 'scripted', model: null } },
+    reviewers: [],
     planning: PLANNING,
     policy: {
       schedule: 'waves', attempts: 4, fixAttempts: 2, inFlight: 8, overlap: 'refuse', approve: [], baseline: change.baseline ?? 'refuse', scaffold: [], breaks: [],
-      gateProof: 'warn', verify: 'batch', scope: 'ask', keepDays: 14,
+      gateProof: 'warn', verify: 'batch', scope: 'ask', reviews: 'any-blocking', keepDays: 14,
     },
     budget: { usd: null, tokens: null, modelCalls: 20, roles: {}, task: { usd: null, tokens: null } }, notify: { on: [], run: null, webhook: null },
   }; // prettier-ignore

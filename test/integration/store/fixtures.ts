@@ -47,6 +47,7 @@ export const compiledSpec = (tasks: readonly TaskSpec[] = [], more: Partial<Comp
     },
   },
   roles: { worker: { engine: 'scripted', model: null } },
+  reviewers: [],
   planning: PLANNING,
   policy: {
     schedule: 'waves',
@@ -61,6 +62,7 @@ export const compiledSpec = (tasks: readonly TaskSpec[] = [], more: Partial<Comp
     gateProof: 'warn',
     verify: 'batch',
     scope: 'ask',
+    reviews: 'any-blocking',
     keepDays: 14,
   },
   budget: { usd: null, tokens: null, modelCalls: 20, roles: {}, task: { usd: null, tokens: null } },

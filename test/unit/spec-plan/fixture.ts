@@ -74,6 +74,7 @@ export const context = (more: Partial<PlanContext> = {}): PlanContext => ({
       gateProof: 'warn',
       verify: 'batch',
       scope: 'ask',
+      reviews: 'any-blocking',
       keepDays: 14,
     },
   },
