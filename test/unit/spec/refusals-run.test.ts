@@ -304,19 +304,25 @@ describe('sandbox, notification, delivery', () => {
     expect(check(spec({ deliver: { fastForward: 'main' } })).spec?.deliver).toEqual({ fastForward: 'main' });
   });
   it('an agent program that the image does not have is warned of, with the command that makes one', () => {
-    const warned = (image?: string) =>
-      lines(
-        check(
-          spec({
-            roles: { worker: { engine: 'claude-code' } },
-            ...(image === undefined ? {} : { sandbox: { image } }),
-          }),
-        ).warnings,
-      );
-    expect(warned().filter((line) => line.startsWith('sandbox.image'))).toEqual([
-      expect.stringContaining('./swarmline image agents'),
+    const warned = (image: string, ...engines: string[]) => {
+      const [worker, ...reviewer] = engines.map((engine) => ({ engine }));
+      const { warnings } = check(spec({ roles: { worker, reviewer }, sandbox: { image } }));
+      return lines(warnings).filter((line) => line.startsWith('sandbox.image'));
+    };
+    expect(warned('swarmline/node:22', 'command')).toEqual([]);
+    expect(warned('swarmline/node:22', 'claude-code')).toEqual([
+      'sandbox.image: "swarmline/node:22" has no program for the engine "claude-code": name one that has, such as "swarmline/agents:1" (`./swarmline image agents` makes it)',
     ]);
-    expect(warned('swarmline/agents:1').filter((line) => line.startsWith('sandbox.image'))).toEqual([]);
+    expect(warned('swarmline/node:22', 'command', 'codex', 'claude-code')).toEqual([
+      expect.stringContaining('"codex" and "claude-code": name one that has, such as "swarmline/agents:1"'),
+    ]);
+    expect(warned('swarmline/agents:1', 'claude-code', 'codex')).toEqual([]);
+    expect(warned('swarmline/agents:1', 'aider')).toEqual([expect.stringContaining('./swarmline image aider')]);
+    expect(warned('swarmline/aider:1', 'aider')).toEqual([]);
+    expect(warned('swarmline/aider:1', 'aider', 'codex')).toEqual([
+      expect.stringContaining('the engine "codex": no image of ours has them all'),
+    ]);
+    expect(warned('example.org/own:3', 'aider', 'codex')).toEqual([]);
   });
   it('roles that this version does not use are warned of; a planner is none of them', () => {
     expect(
@@ -324,6 +330,7 @@ describe('sandbox, notification, delivery', () => {
         check(
           spec({
             roles: { worker: { engine: 'command' }, planner: { engine: 'codex' }, splitter: { engine: 'codex' } },
+            sandbox: { image: 'swarmline/agents:1' },
           }),
         ).warnings,
       ),
