@@ -16,10 +16,13 @@ import type { Hub } from '../mainline/hub.ts';
 import type { CredentialEnv } from '../mainline/remote.ts';
 import type { CompiledSpec, PlanTask, Problem, TaskSpec } from '../spec/model.ts';
 import { idProblem } from '../spec/names.ts';
+import type { PriceTable } from '../spec/prices.ts';
+import { FIRST } from '../spec/plan/index.ts';
 import { presetTestPaths } from '../spec/preset-tests.ts';
 import { isFinal } from '../spec/task-state.ts';
 import { validateSpec } from '../spec/validate.ts';
 import {
+  addPlanNode,
   amendTask,
   listTasks,
   loadRun,
@@ -30,12 +33,14 @@ import {
   saveRun,
   saveTasks,
 } from '../store/index.ts';
-import type { Db } from '../store/index.ts';
+import type { Pool } from '../store/index.ts';
 import type { Admitted, MainlineActivities } from './contract.ts';
 import { rawTask } from './raw-task.ts';
 
 export interface AdmissionDeps {
-  readonly db: Db;
+  readonly db: Pool;
+  /** Of models, the user's first. */
+  readonly prices: readonly PriceTable[];
   readonly hubRoot: string;
   /** The hub of a run that is open here, under its lock. */
   hub(run: string): Promise<Hub>;
@@ -114,6 +119,16 @@ export function createAdmissionActivities(
         ]);
       }
       await saveTasks(deps.db, run, spec.tasks);
+      if (spec.roles.planner !== undefined)
+        await addPlanNode(deps.db, run, {
+          id: FIRST,
+          parent: null,
+          depth: 0,
+          goal: '',
+          interface: '',
+          files: ['**'],
+          dependsOn: [],
+        });
       await saveGreenPoint(deps.db, run, { n: 0, commit: base });
       await writeAtomically(rawPath(run), JSON.stringify(raw));
       return admitted(spec, base);
@@ -193,6 +208,7 @@ function admitted(spec: CompiledSpec, base: string): Admitted {
     deliverTo: 'branch' in spec.deliver ? spec.deliver.branch : spec.deliver.fastForward,
     engines: Object.fromEntries(engines),
     scaffold: spec.policy.scaffold,
+    ...(spec.roles.planner === undefined ? {} : { planning: spec.planning }),
   };
 }
 

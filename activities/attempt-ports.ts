@@ -15,9 +15,11 @@ import type {
   GateLevel,
   GateResult,
   Limits,
+  Problem,
   Setup,
   TaskSpec,
 } from '../spec/model.ts';
+import type { PlanState } from '../spec/plan/index.ts';
 
 export interface ArtifactName {
   readonly run: string;
@@ -40,7 +42,13 @@ export interface AttemptStore {
   recordAgent(key: AttemptKey, result: AgentResult, ms: number): Promise<AgentResult>;
   markAttempt(
     key: AttemptKey,
-    change: { phase: 'agent' | 'gate' | 'merge'; gateMs?: number; agentStartedAtMs?: number; queuedMs?: number },
+    change: {
+      phase: 'agent' | 'gate' | 'merge';
+      agentMs?: number;
+      gateMs?: number;
+      agentStartedAtMs?: number;
+      queuedMs?: number;
+    },
   ): Promise<void>;
   endAttempt(
     key: AttemptKey,
@@ -49,6 +57,21 @@ export interface AttemptStore {
   lastFailure(run: string, task: string): Promise<LastFailure | null>;
   /** Unread ones; they count as delivered then. */
   takeNotices(run: string, task: string): Promise<{ commit: string; byTask: string; files: readonly string[] }[]>;
+  /** The plan as it stands. */
+  plan(run: string): Promise<PlanState>;
+  /** What a planner answered under that number, and what was wrong with it; null: nothing. */
+  planAnswer(
+    run: string,
+    node: string,
+    attempt: number,
+  ): Promise<{ occasion: string; answer: string | null; problems: readonly Problem[] | null } | null>;
+  /** The first told under its number stays. */
+  savePlanAnswer(
+    run: string,
+    said: { node: string; attempt: number; occasion: string; answer: string | null },
+  ): Promise<void>;
+  /** What was discovered, failed at and decided in the run, by whomever; oldest first. */
+  workLog(run: string): Promise<readonly { kind: string; task: string | null; message: string }[]>;
   saveArtifact(name: ArtifactName, content: Buffer | string): Promise<void>;
   gateResult(run: string, key: string, level: GateLevel, commit: string): Promise<GateResult | null>;
   saveGateResult(

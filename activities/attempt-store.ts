@@ -1,7 +1,7 @@
 /** The attempt's store over Postgres. */
 import {
-  endAttempt, lastFailure, listTasks, loadAgentResult, loadArtifact, loadGateResult, loadSpec, loadTask, markAttempt, noteImageDigest, recordAgent,
-  saveArtifact, saveGateResult, startAttempt, takeNotices,
+  endAttempt, lastFailure, listLogEntries, listTasks, loadAgentResult, loadArtifact, loadGateResult, loadPlan, loadPlanAnswer, loadSpec, loadTask, markAttempt, noteImageDigest, recordAgent,
+  saveArtifact, saveGateResult, savePlanAnswer, startAttempt, takeNotices,
 } from '../store/index.ts'; // prettier-ignore
 import type { Db } from '../store/index.ts';
 import type { BaselineRecord } from '../spec/gate/baseline.ts';
@@ -35,6 +35,10 @@ export function attemptStore(db: Db): AttemptStore {
     endAttempt: (key, end) => endAttempt(db, key, end),
     lastFailure: (run, id) => lastFailure(db, run, id),
     takeNotices: (run, id) => takeNotices(db, run, id),
+    plan: (run) => loadPlan(db, run),
+    planAnswer: (run, node, attempt) => loadPlanAnswer(db, run, node, attempt),
+    savePlanAnswer: (run, said) => savePlanAnswer(db, run, said),
+    workLog: (run) => listLogEntries(db, run),
     saveArtifact: (name, content) => saveArtifact(db, name, content),
     gateResult: (run, key, level, commit) => loadGateResult(db, run, key, level, commit),
     saveGateResult: (ref, result, extras) => saveGateResult(db, ref, result, extras),

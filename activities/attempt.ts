@@ -7,6 +7,7 @@ import { sampleFiles } from '../spec/gate/faults.ts';
 import { anyGlob } from '../spec/globs.ts';
 import { mayWrite } from '../spec/scope.ts';
 import { agentRun } from './agent-run.ts';
+import { askPlanner } from './ask-planner.ts';
 import type { AttemptDeps } from './attempt-ports.ts';
 import type { AttemptActivities } from './contract.ts';
 import { gateRun } from './gate-run.ts';
@@ -22,6 +23,7 @@ export function createAttemptActivities(deps: AttemptDeps): AttemptActivities {
   const key = (name: string, input: object): string => JSON.stringify([name, input]);
   return {
     runAgent: (input) => running(key('runAgent', input), (now) => agentRun(input, deps, now)),
+    askPlanner: (input) => running(key('askPlanner', input), (now) => askPlanner(input, deps, now)),
     runGate: (input) => running(key('runGate', input), (now) => gateRun(input, deps, now)),
     proveGate: (input) => running(key('proveGate', input), (now) => proof(input, deps, now)),
   };

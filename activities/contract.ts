@@ -15,6 +15,7 @@ import type {
   MergeOutcome,
   MergeRequest,
   NotifyEvent,
+  Planning,
   PlanTask,
   RoleName,
   Policy,
@@ -36,7 +37,28 @@ export interface Admitted {
   readonly engines: Readonly<Record<string, { readonly engine: string; readonly model: string | null }>>;
   /** Tasks of which scope checks know that they run outside the full gate (policy.scaffold). */
   readonly scaffold: readonly string[];
+  /** Absent: nobody plans. */
+  readonly planning?: Pick<Planning, 'asks' | 'calls' | 'replan'>;
 }
+
+/** What became of a planner's answer. Texts are in the store; here is what ordering needs. */
+export type PlanTaken =
+  | { readonly ok: false; readonly why: string }
+  | {
+      readonly ok: true;
+      readonly tasks: readonly PlanTask[];
+      /** Earlier tasks that wait for others now. */
+      readonly changed: readonly PlanTask[];
+      readonly dropped: readonly {
+        readonly task: string;
+        readonly why: string;
+        readonly replacedBy: readonly string[];
+      }[];
+      readonly scopes: readonly { readonly id: string; readonly dependsOn: readonly string[] }[];
+      readonly done: boolean;
+      /** What the whole plan is worth, for a person. */
+      readonly score: readonly string[];
+    };
 
 export interface MainlineActivities {
   /** Validates, fetches the base commit into the run's hub, expands fanOut, stores run and tasks. Throws non-retryable `BadSpec` with every problem. */
@@ -45,6 +67,8 @@ export interface MainlineActivities {
   admitTask(input: { run: string; raw: unknown }): Promise<PlanTask>;
   /** A new version of a task that is not running, checked like a new one. Throws non-retryable `BadSpec`. */
   amendTask(input: { run: string; task: string; raw: unknown }): Promise<PlanTask>;
+  /** Judges a planner's answer against the plan as it stands and makes it part of it, or says that it was sent back. */
+  takePlan(input: { run: string; node: string; attempt: number }): Promise<PlanTaken>;
   readLine(input: { run: string }): Promise<Line>;
   mergeRequests(input: {
     run: string;
@@ -98,7 +122,19 @@ export interface RunGateInput {
   readonly rerunRed: boolean;
 }
 
+export interface AskPlannerInput {
+  readonly run: string;
+  /** Id of its scope; '' for the first. */
+  readonly node: string;
+  /** Counts over all calls of this planner. */
+  readonly attempt: number;
+  /** Why it is called; '' at first. */
+  readonly occasion: string;
+}
+
 export interface AttemptActivities {
+  /** Its answer is in the store, or why there is none. */
+  askPlanner(input: AskPlannerInput): Promise<{ ok: true } | { ok: false; cause: FailureCause; why: string }>;
   runAgent(input: RunAgentInput): Promise<AgentResult>;
   runGate(input: RunGateInput): Promise<GateResult>;
   /** Plants one fault at a time; `redStep: null` names a file whose fault nothing noticed. */

@@ -25,6 +25,7 @@ import { createAdmissionActivities } from './admission.ts';
 import type { AdmissionDeps } from './admission.ts';
 import type { MainlineActivities } from './contract.ts';
 import { collectRuns } from './garbage.ts';
+import { createTakePlan } from './take-plan.ts';
 
 export function createMainlineActivities(deps: AdmissionDeps): MainlineActivities {
   const { db } = deps;
@@ -43,6 +44,7 @@ export function createMainlineActivities(deps: AdmissionDeps): MainlineActivitie
     ...beating(createAdmissionActivities(deps), hubFailure),
     ...beating<Omit<MainlineActivities, 'admitRun' | 'admitTask' | 'amendTask'>>(
       {
+        takePlan: createTakePlan(deps),
         readLine: async ({ run }) => (await deps.hub(run)).line(),
 
         async mergeRequests({ run, requests }) {

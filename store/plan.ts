@@ -1,7 +1,10 @@
 /** Tables `plan_nodes` and `plan_answers`: the tree of planners, what they said, and what came of it. */
 import type { Problem } from '../spec/model.ts';
+import type { PlanState, PlanTaskState } from '../spec/plan/index.ts';
+import { listDecisions } from './agents-words.ts';
 import { fromRow } from './db.ts';
 import type { Db } from './db.ts';
+import { loadSpec } from './runs.ts';
 import { clean, json } from './text.ts';
 
 export interface PlanNodeRow {
@@ -112,14 +115,12 @@ export async function listPlanAnswers(db: Db, run: string): Promise<PlanAnswerRo
   return rows.map((row) => fromRow<PlanAnswerRow>(row));
 }
 
-export interface PlannedRow {
-  readonly id: string;
-  /** null: the spec's, or a person's. */
-  readonly node: string | null;
-  readonly scaffold: boolean;
-}
-
-export async function markPlanned(db: Db, run: string, tasks: readonly PlannedRow[]): Promise<void> {
+/** Who planned them, and which of them are scaffold. */
+export async function markPlanned(
+  db: Db,
+  run: string,
+  tasks: readonly { readonly id: string; readonly node: string; readonly scaffold: boolean }[],
+): Promise<void> {
   await db.query(
     `update tasks t set node = x ->> 'node', scaffold = (x ->> 'scaffold')::boolean
      from jsonb_array_elements($2::jsonb) as x where t.run = $1 and t.id = x ->> 'id'`,
@@ -127,10 +128,18 @@ export async function markPlanned(db: Db, run: string, tasks: readonly PlannedRo
   );
 }
 
-/** Who planned what. */
-export async function listPlanned(db: Db, run: string): Promise<PlannedRow[]> {
-  const { rows } = await db.query('select id, node, scaffold from tasks where run = $1 order by index, id', [run]);
-  return rows.map((row) => fromRow<PlannedRow>(row));
+/** The plan as it stands: tasks in the order of the run. */
+export async function loadPlan(db: Db, run: string): Promise<PlanState> {
+  const { rows } = await db.query<Record<string, unknown>>(
+    'select spec, state, why, node, scaffold from tasks where run = $1 order by index, id',
+    [run],
+  );
+  return {
+    spec: await loadSpec(db, run),
+    nodes: await listPlanNodes(db, run),
+    tasks: rows.map((row) => fromRow<PlanTaskState>(row)),
+    decisions: await listDecisions(db, run),
+  };
 }
 
 export async function savePlanScore(db: Db, run: string, score: unknown): Promise<void> {

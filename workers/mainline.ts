@@ -7,6 +7,8 @@ import { createMainlineActivities } from '../activities/mainline.ts';
 import { startHubServer } from '../mainline/hub-server.ts';
 import { credentialsIn } from './credentials.ts';
 import type { RunningRole, WorkerContext } from './role.ts';
+import { DEFAULT_PRICES } from '../spec/prices.ts';
+import { loadPrices } from './upstreams.ts';
 import { WORKER_TIMES } from './temporal.ts';
 
 export async function startMainline({ config, db, temporal, log }: WorkerContext): Promise<RunningRole> {
@@ -24,7 +26,13 @@ export async function startMainline({ config, db, temporal, log }: WorkerContext
     ...temporal,
     ...WORKER_TIMES,
     taskQueue: 'swarmline-mainline',
-    activities: createMainlineActivities({ db, hubRoot: config.hubRoot, hub: hubs.open, credential }),
+    activities: createMainlineActivities({
+      db,
+      hubRoot: config.hubRoot,
+      hub: hubs.open,
+      credential,
+      prices: [loadPrices(config.pricesFile), DEFAULT_PRICES],
+    }),
   });
   return {
     workers: [worker],

@@ -24,3 +24,5 @@ export { MIN_JUDGED, NO_LIMITS, planRefusals, scoreLines } from './score-limits.
 export type { AttemptCost, PlanScore, ScoredTask, ScoreOptions } from './score.ts';
 export type { ScoreLimits } from './score-limits.ts';
 export { reconcileTask } from './reconcile.ts';
+export { contextFor, FIRST, otherScopes, planLines, plannerTask } from './state.ts';
+export type { PlanNode, PlanState, PlanTaskState } from './state.ts';

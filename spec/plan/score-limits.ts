@@ -62,6 +62,20 @@ export function planRefusals(score: PlanScore, limits: ScoreLimits): Problem[] {
   return out;
 }
 
+/** What a plan must be worth, in words for a planner; '' where nothing is asked for. */
+export function planDemands({ minParallelism, maxOverlap, maxScopeFiles, maxUsd, maxMs }: ScoreLimits): string {
+  const demands = [
+    minParallelism === null ? '' : `at least ${minParallelism} tasks for each of its longest chain`,
+    maxOverlap === null
+      ? ''
+      : `at most ${Math.round(maxOverlap * 1000) / 10} % of all pairs of tasks may write the same file`,
+    maxScopeFiles === null ? '' : `at most ${maxScopeFiles} files in the scope of one task`,
+    maxUsd === null ? '' : `an expected cost of at most ${maxUsd} USD`,
+    maxMs === null ? '' : `an expected time of at most ${formatDuration(maxMs)}`,
+  ].filter(Boolean);
+  return demands.length === 0 ? '' : `A plan is sent back unless it has ${demands.join('; ')}.`;
+}
+
 /** A score as lines for a person: `plan` and the end report show them. */
 export function scoreLines(score: PlanScore): string[] {
   const { tasks, waves, criticalPath, parallelism, worthwhileAgents, largestScope, overlap, expectedMs, expectedUsd } =

@@ -5,9 +5,11 @@
 import { Context } from '@temporalio/activity';
 import type {
   Admitted,
+  AskPlannerInput,
   AttemptActivities,
   HostActivities,
   MainlineActivities,
+  PlanTaken,
   RecordActivities,
   RunReport,
 } from '../../activities/contract.ts';
@@ -39,6 +41,9 @@ export interface World {
   readonly taskRed?: (task: string, attempt: number, waived: readonly string[]) => boolean;
   /** Red at the mainline or wave gate, by the requests on the line up to the judged commit. */
   readonly lineRed?: (level: GateLevel, requests: readonly string[]) => boolean;
+  /** Somebody plans: what comes of a planner's answer, by what it was asked; `none`: it gave none. */
+  readonly planner?: (asked: AskPlannerInput) => PlanTaken | { readonly none: string };
+  readonly planning?: Partial<NonNullable<Admitted['planning']>>;
   /** Milliseconds that an agent works. */
   readonly agentMs?: (task: string) => number;
 }
@@ -50,6 +55,7 @@ const commitOf = (requests: readonly string[]): string =>
 
 export class FakeWorld {
   readonly started: string[] = [];
+  readonly asked: AskPlannerInput[] = [];
   readonly gates: string[] = [];
   readonly reports: RunReport[] = [];
   readonly states = new Map<string, string>();
@@ -65,6 +71,7 @@ export class FakeWorld {
     requests: [],
   };
   #green = 0;
+  readonly #answers = new Map<string, PlanTaken>();
   readonly #commits = new Map<string, readonly string[]>([['base', []]]);
   readonly world: World;
 
@@ -124,7 +131,13 @@ export class FakeWorld {
         deliverTo: 'swarmline/fake',
         engines: { worker: { engine: 'command', model: null } },
         scaffold: [],
+        ...(this.world.planner === undefined
+          ? {}
+          : {
+              planning: { asks: 3, calls: 5, replan: ['wave', 'blocked', 'timeout', 'scope'], ...this.world.planning },
+            }),
       }),
+      takePlan: async ({ node, attempt }) => this.#answers.get(`${node}/${attempt}`)!,
       admitTask: async ({ raw }) => planTask(raw as World['plan'][number], 900),
       amendTask: async ({ task }) =>
         planTask(
@@ -183,6 +196,13 @@ export class FakeWorld {
         return why === null
           ? { ok: true, commit: `${task}-${attempt}`, base: this.#head(this.#line.verified), changed: 1 }
           : { ok: false, cause: 'agent-failed', why };
+      },
+      askPlanner: async (asked) => {
+        this.asked.push(asked);
+        const said = this.world.planner!(asked);
+        if ('none' in said) return { ok: false, cause: 'model-error', why: said.none };
+        this.#answers.set(`${asked.node}/${asked.attempt}`, said);
+        return { ok: true };
       },
       runGate: async ({ key, level, commit, task, attempt, waive = [], only }): Promise<GateResult> => {
         this.gates.push(`${level}:${key}`);

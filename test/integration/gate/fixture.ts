@@ -134,6 +134,10 @@ function memoryStore(spec: CompiledSpec): MemoryStore {
     markAttempt: async () => undefined,
     endAttempt: async (key, { outcome, why, failureArtifact }) =>
       void ended.set(of(key), { outcome, why, artifact: failureArtifact, attempt: key.attempt, task: key.task }),
+    plan: async () => ({ spec, nodes: [], tasks: [], decisions: [] }),
+    planAnswer: async () => null,
+    savePlanAnswer: async () => undefined,
+    workLog: async () => [],
     takeNotices: async () => [],
     lastFailure: async (_run, id) => {
       const last = [...ended.values()].filter((end) => end.task === id && end.outcome !== 'cancelled').toSorted((a, b) => b.attempt - a.attempt)[0];

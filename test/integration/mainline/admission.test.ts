@@ -33,7 +33,7 @@ async function problemsOf(raw: object): Promise<string[]> {
   const db = { query: () => Promise.resolve({ rows: [], rowCount: 0 }) } as never;
   const hub = (run: string) => openHub(join(hubRoot, `${run}.git`));
   try {
-    const { admitRun } = createAdmissionActivities({ db, hubRoot, hub, credential: () => Promise.resolve(null) });
+    const { admitRun } = createAdmissionActivities({ db, prices: [], hubRoot, hub, credential: () => Promise.resolve(null) });
     const error: unknown = await admitRun({ run: 'orders', raw }).catch((reason: unknown) => reason);
     const { details } = error as { details: [{ path: string }[]] };
     return details[0].map(({ path }) => path);

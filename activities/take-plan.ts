@@ -1,0 +1,94 @@
+/**
+ * A planner's answer becomes part of the plan, or goes back with every problem.
+ *
+ * 1. One answer at a time is judged and taken, in one transaction: what it was judged against is what it is laid on.
+ * 2. Taken twice it comes to the same, and nothing is written again.
+ * 3. A plan that is worth too little by the spec's own measure (`planning.refuse`) goes back like a wrong one.
+ */
+import { listFiles, readFileAt } from '../mainline/git.ts';
+import type { Hub } from '../mainline/hub.ts';
+import { contextFor, jsonOf, planRefusals, plannerTask, readAnswer } from '../spec/plan/index.ts';
+import type { PlanScore, PlanState } from '../spec/plan/index.ts';
+import type { PriceTable } from '../spec/prices.ts';
+import { presetTestPaths } from '../spec/preset-tests.ts';
+import type { Problem } from '../spec/model.ts';
+import {
+  endAttempt,
+  inTransaction,
+  judgePlanAnswer,
+  loadPlan,
+  loadPlanAnswer,
+  lockPlan,
+  saveArtifact,
+} from '../store/index.ts';
+import type { Pool } from '../store/index.ts';
+import type { MainlineActivities, PlanTaken } from './contract.ts';
+import { layPlan } from './lay-plan.ts';
+import { planScore } from './plan-score.ts';
+
+export interface TakePlanDeps {
+  readonly db: Pool;
+  readonly prices: readonly PriceTable[];
+  hub(run: string): Promise<Hub>;
+}
+
+/** Artifact of a planner's attempt. */
+export const PROBLEMS = 'problems.txt';
+/** Problems in a result; all of them are in the store. */
+const TOLD = 5;
+
+export function createTakePlan({ db, prices, hub }: TakePlanDeps): MainlineActivities['takePlan'] {
+  return async ({ run, node: id, attempt }) => {
+    const { dir } = await hub(run);
+    const { verified } = await (await hub(run)).line();
+    const paths = await listFiles(dir, verified);
+    const key = { run, task: plannerTask(id), attempt };
+    return inTransaction(db, async (tx) => {
+      await lockPlan(tx, run);
+      const said = await loadPlanAnswer(tx, run, id, attempt);
+      if (said?.result != null) return said.result as PlanTaken;
+      const plan = await loadPlan(tx, run);
+      const node = plan.nodes.find((one) => one.id === id);
+      if (said?.answer == null || node === undefined)
+        throw new Error(`The planner "${id}" of ${run} gave no answer ${attempt}.`);
+      const contents = await presetContents(dir, verified, said.answer, paths);
+      const checked = readAnswer(
+        said.answer,
+        contextFor(plan, node, paths, (path) => contents.get(path) ?? null),
+      );
+      const score = checked.answer === null ? null : planScore(plan, checked, paths, prices);
+      const problems = score === null ? checked.problems : refusals(score, plan);
+      if (problems.length > 0) {
+        const text = problems.map(({ path, message }) => `${path === '' ? 'answer' : path}: ${message}`);
+        const more = text.length > TOLD ? `\n… and ${text.length - TOLD} more` : '';
+        const result: PlanTaken = { ok: false, why: `${text.slice(0, TOLD).join('\n')}${more}` };
+        await judgePlanAnswer(tx, run, id, attempt, { problems, result });
+        await saveArtifact(tx, { ...key, name: PROBLEMS }, `${text.join('\n')}\n`);
+        await endAttempt(tx, key, { outcome: 'answer', why: result.why, failureArtifact: PROBLEMS });
+        return result;
+      }
+      const result = await layPlan(tx, run, { plan, node, checked, score: score!, attempt });
+      await judgePlanAnswer(tx, run, id, attempt, { problems: [], result });
+      await endAttempt(tx, key, { outcome: 'passed' });
+      return result;
+    });
+  };
+}
+
+const refusals = (score: PlanScore, { spec }: PlanState): Problem[] => planRefusals(score, spec.planning.refuse);
+
+/** Preset tests that the answer gives by their path. */
+async function presetContents(
+  gitDir: string,
+  commit: string,
+  answer: string,
+  paths: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const found = jsonOf(answer);
+  const out = new Map<string, string>();
+  for (const path of found.ok ? presetTestPaths(found.value, paths) : []) {
+    const content = await readFileAt(gitDir, commit, path);
+    if (content !== null) out.set(path, content.toString('utf8'));
+  }
+  return out;
+}
