@@ -10,6 +10,7 @@ import { z } from 'zod';
 import { UPSTREAMS } from '../gateway/index.ts';
 import type { Upstream, UpstreamName } from '../gateway/index.ts';
 import { idProblem } from '../spec/names.ts';
+import { readPrices } from '../spec/price-file.ts';
 import type { PriceTable } from '../spec/prices.ts';
 import { ConfigError } from './config.ts';
 
@@ -26,23 +27,29 @@ const Entry = z.strictObject({
 });
 const File = z.partialRecord(z.enum(UPSTREAMS), Entry);
 
-const price = z.number().nonnegative();
-const Prices = z.record(
-  z.string().min(1),
-  z.strictObject({ input: price, cached: price, cacheWrite: price, output: price }),
-);
-
 /** A user's price table (US dollars for a million tokens, by prefix of the model's name), which goes before ours. @throws ConfigError */
 export function loadPrices(path: string | null): PriceTable {
-  return path === null ? {} : readFileAs('SWARMLINE_PRICES', path, Prices);
+  if (path === null) return {};
+  const file = readPrices(readText('SWARMLINE_PRICES', path));
+  if (!file.ok) throw new ConfigError(`SWARMLINE_PRICES=${path}: ${file.why}`);
+  return file.prices;
+}
+
+function readText(name: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new ConfigError(`${name}=${path} cannot be read: ${(error as Error).message}`);
+  }
 }
 
 function readFileAs<T>(name: string, path: string, schema: z.ZodType<T>): T {
   let json: unknown;
   try {
-    json = JSON.parse(readFileSync(path, 'utf8'));
+    json = JSON.parse(readText(name, path));
   } catch (error) {
-    throw new ConfigError(`${name}=${path} cannot be read as JSON: ${(error as Error).message}`);
+    if (error instanceof ConfigError) throw error;
+    throw new ConfigError(`${name}=${path} is not JSON: ${(error as Error).message}`);
   }
   const parsed = schema.safeParse(json);
   if (!parsed.success) throw new ConfigError(`${name}=${path}:\n${z.prettifyError(parsed.error)}`);

@@ -23,15 +23,17 @@ export function register(program: Command): void {
 }
 
 async function run(context: Context, path: string, options: RunOptions): Promise<void> {
-  const [{ readSpecFile, problemLines }, { validateSpec }, { baseCommit }] = await Promise.all([
+  const [{ readSpecFile, problemLines }, { validateSpec }, { baseCommit }, { loadPrices }] = await Promise.all([
     import('../read-spec-file.ts'),
     import('../../spec/validate.ts'),
     import('../base-commit.ts'),
+    import('../prices.ts'),
   ]);
+  const prices = await loadPrices(context.env);
   const file = await readSpecFile(path);
   const base = await baseCommit(file.raw, null);
   // A repository that is not here is the worker's to read: it may be on its machine.
-  const checked = validateSpec(file.raw, 'files' in base ? base : { files: null });
+  const checked = validateSpec(file.raw, { ...('files' in base ? base : { files: null }), prices });
   const problems = [...file.problems, ...(file.raw === null ? [] : checked.problems)];
   const { spec } = checked;
   if (spec === null || problems.length > 0) {

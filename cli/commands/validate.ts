@@ -23,14 +23,16 @@ export function register(program: Command): void {
 }
 
 async function validate(path: string, options: ValidateOptions): Promise<void> {
-  const [{ readSpecFile, problemLines }, { validateSpec }, { baseCommit }] = await Promise.all([
+  const [{ readSpecFile, problemLines }, { validateSpec }, { baseCommit }, { loadPrices }] = await Promise.all([
     import('../read-spec-file.ts'),
     import('../../spec/validate.ts'),
     import('../base-commit.ts'),
+    import('../prices.ts'),
   ]);
+  const prices = await loadPrices(process.env);
   const file = await readSpecFile(path);
   const base = await baseCommit(file.raw, options.in ?? null);
-  const context: SpecContext = 'files' in base ? base : { files: null };
+  const context: SpecContext = { ...('files' in base ? base : { files: null }), prices };
   const checked = file.raw === null ? { problems: [], warnings: [], spec: null } : validateSpec(file.raw, context);
   const problems: Problem[] = [...file.problems, ...checked.problems, ...('problem' in base ? [base.problem] : [])];
   if (options.json) {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { createAdmissionActivities } from '../../../activities/admission.ts';
 import { openHub } from '../../../mainline/hub.ts';
+import { DEFAULT_PRICES } from '../../../spec/prices.ts';
 import { validateSpec } from '../../../spec/validate.ts';
 import { world } from './fixture.ts';
 
@@ -33,7 +34,13 @@ async function problemsOf(raw: object): Promise<string[]> {
   const db = { query: () => Promise.resolve({ rows: [], rowCount: 0 }) } as never;
   const hub = (run: string) => openHub(join(hubRoot, `${run}.git`));
   try {
-    const { admitRun } = createAdmissionActivities({ db, prices: [], hubRoot, hub, credential: () => Promise.resolve(null) });
+    const { admitRun } = createAdmissionActivities({
+      db,
+      prices: [],
+      hubRoot,
+      hub,
+      credential: () => Promise.resolve(null),
+    });
     const error: unknown = await admitRun({ run: 'orders', raw }).catch((reason: unknown) => reason);
     const { details } = error as { details: [{ path: string }[]] };
     return details[0].map(({ path }) => path);
@@ -67,4 +74,16 @@ test('what is wrong with the address of the repository is told with all the rest
   expect(await problemsOf(spec({ repository: 'somewhere' }).raw)).toEqual(
     expect.arrayContaining(['repository', 'tasks']),
   );
+});
+
+test('a budget in money for a model without a price is refused with the rest, whether or not the repository can be read', async () => {
+  const more = { roles: { worker: { engine: 'claude-code', model: 'house-model' } }, budget: { usd: 5 } };
+  expect(await problemsOf(spec(more).raw)).toEqual(['roles.worker.model', 'tasks', 'repository.url']);
+  const origin = await world({ 'a.txt': 'a' });
+  try {
+    const { raw } = spec({ ...more, repository: { url: origin.url, branch: 'main' } });
+    expect(await problemsOf(raw)).toEqual(['roles.worker.model', 'tasks']);
+  } finally {
+    await origin.close();
+  }
 });

@@ -53,6 +53,30 @@ describe('validate', () => {
     expect(lines[3]).toMatch(/spoilt\.json: 3 problems; nothing was started$/);
   });
 
+  it('a budget in money that could not be held is a problem, until SWARMLINE_PRICES names the price', async () => {
+    const path = write((text) => {
+      const spec = JSON.parse(text) as Record<string, unknown>;
+      const worker = { engine: 'claude-code', model: 'house-model' };
+      return JSON.stringify({ ...spec, roles: { worker }, budget: { usd: 5 } });
+    });
+    expect(await type('validate', path)).toBe(2);
+    expect(printed).toMatch(/roles\.worker\.model: the price of "house-model" is not known, so budget\.usd/);
+    printed = '';
+    const file = join(directory, 'prices.json');
+    writeFileSync(file, '{"house-model": {"input": 1, "cached": 0.1, "cacheWrite": 1, "output": 5}}');
+    const before = process.env['SWARMLINE_PRICES'];
+    process.env['SWARMLINE_PRICES'] = file;
+    try {
+      expect(await type('validate', path)).toBe(0);
+      writeFileSync(file, '{"house-model": 5}');
+      expect(await type('validate', path)).toBe(2);
+      expect(complained).toContain(`SWARMLINE_PRICES=${file} is no table of prices`);
+    } finally {
+      if (before === undefined) delete process.env['SWARMLINE_PRICES'];
+      else process.env['SWARMLINE_PRICES'] = before;
+    }
+  });
+
   it('a branch that the repository does not have is a problem', async () => {
     const path = write((text) => text.replace('"repository": {', '"repository": { "branch": "nope",'));
     expect(await type('validate', path)).toBe(2);
