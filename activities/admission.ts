@@ -96,13 +96,16 @@ export function createAdmissionActivities(
       if (badId !== null)
         throw badSpec([{ path: '', message: `The workflow id "${run}" names the run, and ${badId}` }]);
       // What does not depend on the repository is found even when the repository cannot be read, and the other way round.
-      const withoutFiles = (): Problem[] => validateSpec(raw, { files: null }).problems;
+      const withoutFiles = (): Problem[] => validateSpec(raw, { files: null, prices: deps.prices }).problems;
       const repository = repositoryOf(raw);
       if (repository === null) throw badSpec(withoutFiles());
       const before = await loadRun(deps.db, run);
       const hub = await openRepository(run, repository);
       if (!('dir' in hub)) throw badSpec([...withoutFiles(), hub]);
-      const { spec, problems: found } = validateSpec(raw, await filesOf(hub, raw));
+      const { spec, problems: found } = validateSpec(raw, {
+        ...(await filesOf(hub, raw)),
+        prices: deps.prices,
+      });
       const problems = [...found, ...enginesMissing(spec)];
       if (spec === null || problems.length > 0) {
         if (before === null) await rm(hub.dir, { recursive: true, force: true });

@@ -36,7 +36,7 @@ async function problemsOf(raw: object): Promise<string[]> {
   try {
     const { admitRun } = createAdmissionActivities({
       db,
-      prices: [],
+      prices: [DEFAULT_PRICES],
       hubRoot,
       hub,
       credential: () => Promise.resolve(null),
