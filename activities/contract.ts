@@ -37,8 +37,16 @@ export interface Admitted {
   readonly engines: Readonly<Record<string, { readonly engine: string; readonly model: string | null }>>;
   /** Tasks of which scope checks know that they run outside the full gate (policy.scaffold). */
   readonly scaffold: readonly string[];
+  /** In the order of the spec; absent: nobody reviews. */
+  readonly reviewers?: readonly ToldReviewer[];
   /** Absent: nobody plans. */
   readonly planning?: Pick<Planning, 'asks' | 'calls' | 'replan'>;
+}
+
+/** What workflows need of a reviewer. */
+export interface ToldReviewer {
+  readonly sees: string;
+  readonly engine: string;
 }
 
 /** What became of a planner's answer. Texts are in the store; here is what ordering needs. */
@@ -122,6 +130,27 @@ export interface RunGateInput {
   readonly rerunRed: boolean;
 }
 
+export interface RunReviewInput {
+  readonly run: string;
+  readonly task: string;
+  readonly attempt: number;
+  readonly commit: string;
+  /** Commit that the attempt started from. */
+  readonly base: string;
+  /** Its place in the list of the spec. */
+  readonly reviewer: number;
+  /** 1, or 2 when its verdict was missing and it is asked again. */
+  readonly call: number;
+}
+
+/** `missing`: reviewers that gave no verdict that can be read. */
+export interface ReviewsDecided {
+  readonly decision: 'approved' | 'rejected' | 'undecided';
+  readonly missing: readonly number[];
+  /** For a person; '' when approved. */
+  readonly why: string;
+}
+
 export interface AskPlannerInput {
   readonly run: string;
   /** Id of its scope; '' for the first. */
@@ -137,6 +166,8 @@ export interface AttemptActivities {
   askPlanner(input: AskPlannerInput): Promise<{ ok: true } | { ok: false; cause: FailureCause; why: string }>;
   runAgent(input: RunAgentInput): Promise<AgentResult>;
   runGate(input: RunGateInput): Promise<GateResult>;
+  /** Its verdict and findings are in the store; null: it gave none that can be read. */
+  runReview(input: RunReviewInput): Promise<{ verdict: 'approve' | 'reject' | null }>;
   /** Plants one fault at a time; `redStep: null` names a file whose fault nothing noticed. */
   proveGate(input: {
     run: string;
@@ -204,6 +235,11 @@ export interface RecordActivities {
     outcome: 'passed' | 'cancelled' | FailureCause;
     why: string;
   }): Promise<void>;
+  /**
+   * What the reviews of an attempt mean together. A rejection ends it, with the findings as its log. `final`: nobody is asked again, so
+   * what is undecided is rejected.
+   */
+  decideReviews(input: { run: string; task: string; attempt: number; final: boolean }): Promise<ReviewsDecided>;
   hostsOfRun(input: { run: string }): Promise<string[]>;
   /** Attempts whose agent or gate runs now. */
   attemptsRunning(input: { run: string }): Promise<number>;
@@ -235,4 +271,8 @@ export interface TaskStart {
   readonly engine: string;
   readonly model: string | null;
   readonly approvals: readonly Approval[];
+  /** Its planner splits it when it has run into its deadline twice. */
+  readonly splits?: boolean;
+  /** Who reviews its results; absent: nobody. */
+  readonly reviewers?: readonly ToldReviewer[];
 }

@@ -6,7 +6,7 @@
  * 2. Order: priority, then the longest path that still depends on it, then age (place in the spec). (DESIGN.md section 4.)
  */
 import type { PlanTask, TaskState } from './model.ts';
-import { isClosed } from './task-state.ts';
+import { isClosed, isFinal } from './task-state.ts';
 
 export interface TaskStanding {
   readonly state: TaskState;
@@ -15,13 +15,26 @@ export interface TaskStanding {
 }
 export type Standings = ReadonlyMap<string, TaskStanding>;
 
-const satisfies = (standing: TaskStanding | undefined): boolean =>
+/** Its work is under `verified`, or a person skipped it so that others go on. */
+export const hasLanded = (standing: TaskStanding | undefined): boolean =>
   standing !== undefined &&
   (standing.state === 'passed' || (standing.state === 'skipped' && standing.releasesDependants));
 
 /** Dependencies of `task` that have not landed. */
 export function unmetDependencies(task: PlanTask, standings: Standings): string[] {
-  return task.dependsOn.filter((id) => !satisfies(standings.get(id)));
+  return task.dependsOn.filter((id) => !hasLanded(standings.get(id)));
+}
+
+/** Everything in a scope has been planned, and none of its tasks is still to come. @param tasks of the scope and of those below it */
+export function scopeHasLanded(
+  planners: readonly { readonly state: string; readonly calls: number }[],
+  tasks: readonly string[],
+  standings: Standings,
+): boolean {
+  return (
+    planners.every(({ state, calls }) => state === 'idle' && calls > 0) &&
+    tasks.every((id) => isFinal(standings.get(id)?.state ?? 'pending'))
+  );
 }
 
 /** Number of tasks on the longest chain of unfinished dependants below each task, itself included. */

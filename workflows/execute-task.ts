@@ -2,7 +2,7 @@
  * One task, one round: attempts until one lands, or none is left.
  *
  * Invariants:
- * 1. Only a commit whose gate was green is sent to the mainline.
+ * 1. Only a commit whose gate was green, and which its reviewers approved, is sent to the mainline.
  * 2. It ends `passed` only on the mainline's word that the commit is under `verified`.
  * 3. It holds a slot only while an agent or a gate runs: the wave grants it, this workflow gives it back.
  */
@@ -19,7 +19,6 @@ import {
 } from '@temporalio/workflow';
 import type { TaskStart } from '../activities/contract.ts';
 import { consequenceOf, mayRetry } from '../spec/causes.ts';
-import { describeRed } from '../spec/gate/describe.ts';
 import type { FailureCause, Policy } from '../spec/model.ts';
 import { stateKey } from './attributes.ts';
 import type { MainlineAnswer, MergeOrder, TaskReport } from './protocol.ts';
@@ -32,7 +31,9 @@ import {
   slotMessage,
   withdrawTask,
 } from './protocol.ts';
-import { attemptActivities, PRIORITY, recordActivities } from './proxies.ts';
+import { recordActivities } from './proxies.ts';
+import { isRed, passGate, passReviews, runWorker } from './task-steps.ts';
+import type { Red, StartFrom, Work } from './task-steps.ts';
 
 export interface ExecuteTaskInput {
   readonly run: string;
@@ -44,9 +45,10 @@ export interface ExecuteTaskInput {
 
 const MAINLINE_CAUSES: ReadonlySet<FailureCause> = new Set(['conflict', 'refused', 'ejected']);
 
-type Verdict =
-  | { readonly ok: true; readonly commit: string }
-  | { readonly ok: false; readonly cause: FailureCause; readonly why: string };
+/** More of the same would cost as much and come to as little. */
+const TIMEOUTS_TO_SPLIT = 2;
+
+type Verdict = { readonly ok: true; readonly commit: string } | Red;
 
 function show(state: string, text: string): void {
   upsertSearchAttributes([{ key: stateKey, value: state }]);
@@ -69,8 +71,9 @@ export async function executeTask(input: ExecuteTaskInput): Promise<TaskReport> 
   let made = task.firstAttempt - 1;
   let ejections = task.ejections;
   let kept: TaskReport['kept'] = task.resubmit;
-  let startFrom: 'verified' | 'next' = 'verified';
+  let startFrom: StartFrom = 'verified';
   let requested = false;
+  let timeouts = 0;
 
   const report = (state: TaskReport['state'], why: string): TaskReport => ({
     task: task.id,
@@ -86,51 +89,16 @@ export async function executeTask(input: ExecuteTaskInput): Promise<TaskReport> 
     hasSlot = false;
     await wave.signal(slotMessage, { task: task.id, kind: 'release', why });
   };
-  /** Agent, gate, merge; resolves with what became of it. */
+  /** Agent, gate, reviews, merge; resolves with what became of it. */
   const tryOnce = async (resubmit: TaskStart['resubmit']): Promise<Verdict> => {
-    const work = resubmit ?? (await agentWork());
-    if ('ok' in work) return work;
+    const work = resubmit ?? (await runWorker(run, task, attempt, startFrom));
+    if (isRed(work)) return work;
     kept = work;
-    const gate = await attemptActivities.runGate.executeWithOptions(
-      { summary: `gate ${task.id} attempt ${work.attempt}`, priority: PRIORITY.gate },
-      [
-        {
-          run,
-          key: `${task.id}/${work.attempt}${resubmit === null ? '' : `~${task.round}`}`,
-          level: 'task',
-          commit: work.commit,
-          base: work.base,
-          task: task.id,
-          attempt: work.attempt,
-          onto: startFrom,
-          ...(task.scaffold ? { only: [] } : {}),
-          waive: task.waive,
-          rerunRed: false,
-        },
-      ],
-    );
-    if (gate.outcome === 'conflict')
-      return { ok: false, cause: 'conflict', why: `It conflicts in ${gate.paths.join(', ')}` };
-    if (gate.outcome === 'red') {
-      const step = gate.steps.find(({ step: name }) => name === gate.step);
-      return {
-        ok: false,
-        cause: gate.cause,
-        why: step === undefined ? `Step ${gate.step} is red` : describeRed(step, gate.cause),
-      };
-    }
-    return merge(work);
+    const red = (await passGate(run, task, work, startFrom, resubmit !== null)) ?? (await passReviews(run, task, work));
+    return red ?? merge(work);
   };
 
-  const agentWork = async (): Promise<Extract<Verdict, { ok: false }> | NonNullable<TaskReport['kept']>> => {
-    const result = await attemptActivities.runAgent.executeWithOptions(
-      { summary: `agent ${task.id} attempt ${attempt} (${task.engine})`, priority: PRIORITY.agent },
-      [{ run, task: task.id, round: task.round, attempt, startFrom }],
-    );
-    return result.ok ? { commit: result.commit, base: result.base, attempt } : result;
-  };
-
-  const merge = async (work: NonNullable<TaskReport['kept']>): Promise<Verdict> => {
+  const merge = async (work: Work): Promise<Verdict> => {
     const askedPerson = !approved;
     if (askedPerson) {
       await giveSlotBack('approval');
@@ -191,6 +159,11 @@ export async function executeTask(input: ExecuteTaskInput): Promise<TaskReport> 
         });
       }
       const tried = made - task.firstAttempt + 1;
+      if (verdict.cause === 'agent-timeout') timeouts += 1;
+      if (task.splits === true && timeouts >= TIMEOUTS_TO_SPLIT) {
+        show('blocked', `Ran into its deadline twice: its planner may split it. ${verdict.why}`);
+        return { ...report('blocked', `${says}, twice: ${verdict.why}`), timedOut: true };
+      }
       if (resubmit === null && !mayRetry(policy, tried, ejections)) {
         show('blocked', `Blocked: ${says}. ${verdict.why}`);
         return report('blocked', `${says}: ${verdict.why}`);

@@ -27,7 +27,8 @@ export async function verifyLoop(
     if (entries.length === 0) continue;
     const target = verify === 'each' ? entries[0]! : entries.at(-1)!;
     const from = state.line.verified;
-    const only = scaffold.includes(target.task) ? [] : undefined;
+    const planned = state.plan.find(({ id }) => id === target.task)?.scaffold ?? false;
+    const only = planned || scaffold.includes(target.task) ? [] : undefined;
     const verdict = await judge(run, 'mainline', 'mainline', target.commit, from, only);
     const judged = entriesUpTo(entries, target.commit);
     await condition(() => !state.isRebuilding);

@@ -8,6 +8,10 @@ export const waveId = (run: string, wave: number, part: number): string => `${ru
 export const taskWorkflowId = (run: string, task: string, round: number): string =>
   round === 1 ? `${run}/${task}` : `${run}/${task}~${round}`;
 
+/** The n-th call of a planner. */
+export const planId = (run: string, node: string, call: number): string =>
+  `${run}:plan${node === '' ? '' : `-${node}`}${call === 1 ? '' : `~${call}`}`;
+
 // ───────────────────────────── to executeTask ─────────────────────────────
 
 /** What became of a merge request. `ejected`: it was the culprit. `dependency-ejected`: what it builds on was taken out. */
@@ -74,6 +78,8 @@ export interface TaskReport {
   readonly kept: { readonly commit: string; readonly base: string; readonly attempt: number } | null;
   /** Waits for a person's approval to merge. */
   readonly awaitsApproval: boolean;
+  /** Blocked because it ran into its deadline twice: its planner may split it. */
+  readonly timedOut?: boolean;
 }
 export interface WaveReport {
   readonly wave: number;
@@ -118,6 +124,15 @@ export const amendTaskUpdate = defineUpdate<string, [TaskArgument & { readonly s
 export const addTaskUpdate = defineUpdate<string, [{ readonly task: unknown }]>('addTask');
 export const pauseUpdate = defineUpdate<string, [{ readonly drain?: boolean }]>('pause');
 export const resumeUpdate = defineUpdate<string, [unknown?]>('resume');
+export interface Replan {
+  /** Id of the planner's scope; '' for the first. */
+  readonly scope: string;
+  /** What it is told. */
+  readonly say?: string;
+  /** Instead of calling it: leave it as it is, it has nothing more to plan. */
+  readonly leave?: boolean;
+}
+export const replanUpdate = defineUpdate<string, [Replan]>('replan');
 export const landAnywayUpdate = defineUpdate<
   string,
   [TaskArgument & { readonly step: GateStepName; readonly reason: string }]

@@ -37,6 +37,7 @@ export const attemptActivities = proxyActivities<AttemptActivities>({
 export const PRIORITY = {
   verification: { priorityKey: 1 },
   gate: { priorityKey: 2 },
+  planner: { priorityKey: 2 },
   agent: { priorityKey: 3 },
 } as const;
 

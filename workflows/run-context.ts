@@ -14,6 +14,8 @@ import type { IntegrationResult } from './protocol.ts';
 import { mainlineId, planChanged, waveId } from './protocol.ts';
 import { hostActivities, recordActivities } from './proxies.ts';
 import { runDetails, waitingForPeople } from './run-details.ts';
+import { RunPlanning } from './run-planning.ts';
+import type { CarriedPlanning } from './run-planning.ts';
 import { OpenParts } from './run-slots.ts';
 import type { OpenPart } from './run-slots.ts';
 import type { RunState } from './run-state.ts';
@@ -24,6 +26,8 @@ export class RunContext {
   readonly state: RunState;
   readonly openParts: OpenParts;
   readonly integrations: IntegrationResult[] = [];
+  /** null: nobody plans. */
+  readonly planning: RunPlanning | null;
   readonly approved = new Set<Approval>();
   awaiting: { readonly what: Approval; readonly why: string; readonly sinceMs: number } | null = null;
   phase = 'prepare';
@@ -38,6 +42,8 @@ export class RunContext {
   spent: { readonly why: string; readonly sinceMs: number; readonly wasPaused: boolean } | null = null;
   /** Raised by every signal and update; the main loop looks again. */
   stirred = false;
+  /** The mainline has not heard of the newest plan. */
+  planChanged = false;
   delivered: string | null = null;
   /** Why the run cannot go on: its mainline workflow failed. */
   broken: string | null = null;
@@ -46,12 +52,31 @@ export class RunContext {
   #recorded = '';
   #writing = false;
 
-  constructor(run: string, admitted: Admitted, state: RunState, parts: Iterable<readonly [string, OpenPart]> = []) {
+  constructor(
+    run: string,
+    admitted: Admitted,
+    state: RunState,
+    parts: Iterable<readonly [string, OpenPart]> = [],
+    carried: CarriedPlanning | null = null,
+  ) {
     this.run = run;
     this.admitted = admitted;
     this.state = state;
     this.openParts = new OpenParts(admitted.policy.inFlight, parts);
     this.main = admitted.base;
+    const { planning } = admitted;
+    this.planning =
+      planning === undefined
+        ? null
+        : new RunPlanning(run, planning, state, carried, (planChanged) => {
+            this.planChanged ||= planChanged;
+            this.stirred = true;
+          });
+  }
+
+  /** Nothing is left to do, and nobody will plan more. */
+  isDone(): boolean {
+    return this.state.isDone() && this.planning?.isDone !== false;
   }
 
   waiting(): Waiting[] {
@@ -71,7 +96,7 @@ export class RunContext {
               command: `swarmline approve ${run} ${awaiting.what}`,
             },
           ];
-    return [...budget, ...approval, ...waitingForPeople(run, this.state)];
+    return [...budget, ...approval, ...(this.planning?.waiting() ?? []), ...waitingForPeople(run, this.state)];
   }
 
   /** Writes what changed to the store and shows it in the UI. One write at a time: of two at once the older might arrive last and stay. */

@@ -3,7 +3,7 @@
  * it says has happened (invariant 12 of the design).
  */
 import { ApplicationFailure, condition, getExternalWorkflowHandle, setHandler } from '@temporalio/workflow';
-import { GATE_STEPS } from '../spec/model.ts';
+import { JUDGED_STEPS } from '../spec/model.ts';
 import { allDependants } from '../spec/schedule.ts';
 import { canMove, isClosed } from '../spec/task-state.ts';
 import * as protocol from './protocol.ts';
@@ -166,6 +166,34 @@ export function handlePeople(run: string, current: () => RunContext | null): voi
   );
 
   setHandler(
+    protocol.replanUpdate,
+    async ({ scope, say = '', leave = false }) => {
+      const planning = admitted().planning!;
+      const who = scope === '' ? 'The planner' : `The planner of ${scope}`;
+      if (leave) planning.leave(scope);
+      else
+        planning.ask(
+          scope,
+          say.trim() === '' ? 'A person asks you to look at the plan again.' : `A person says: ${say}`,
+        );
+      await stir();
+      if (leave) return `${who} has nothing more to plan`;
+      const before = admitted().state.plan.length;
+      await condition(() => admitted().paused || planning.isAnswered(scope));
+      if (planning.failed(scope)) return `${who} failed: ${planning.whyOf(scope)}`;
+      return `${who} has answered: ${admitted().state.plan.length - before} tasks more; \`swarmline plan ${run}\` shows the plan`;
+    },
+    {
+      validator: ({ scope }) => {
+        const { planning } = admitted();
+        if (planning === null)
+          refuse(`${run} has no planner (roles.planner); \`swarmline add ${run} FILE\` adds tasks`);
+        else if (!planning.has(scope)) refuse(`${run} has no scope "${scope}"; \`swarmline plan ${run}\` lists them`);
+      },
+    },
+  );
+
+  setHandler(
     protocol.landAnywayUpdate,
     async ({ task, step, reason }) => {
       const target = record(task);
@@ -188,8 +216,8 @@ export function handlePeople(run: string, current: () => RunContext | null): voi
         const target = record(task);
         if (target.state !== 'blocked') refuse(`${task} is ${target.state}, not blocked`);
         if (target.kept === null) refuse(`${task} has no collected commit that could land`);
-        if (!(GATE_STEPS as readonly string[]).includes(step))
-          refuse(`No gate step is called "${step}"; there are ${GATE_STEPS.join(', ')}`);
+        if (!(JUDGED_STEPS as readonly string[]).includes(step))
+          refuse(`No gate step is called "${step}"; there are ${JUDGED_STEPS.join(', ')}`);
         if (!reason?.trim()) refuse('Say why: --reason "…" is recorded');
       },
     },

@@ -14,24 +14,23 @@ import {
   continueAsNew,
   getExternalWorkflowHandle,
   isCancellation,
-  ParentClosePolicy,
   setHandler,
-  startChild,
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ExternalWorkflowHandle } from '@temporalio/workflow';
 import type { Admitted, RunReport } from '../activities/contract.ts';
 import { attributesOf } from './attributes.ts';
-import { mainline } from './mainline.ts';
 import * as protocol from './protocol.ts';
-import { attemptActivities, mainlineActivities, readableFailure, recordActivities } from './proxies.ts';
+import { mainlineActivities, readableFailure, recordActivities } from './proxies.ts';
+import { prepare } from './run-prepare.ts';
 import { RunContext } from './run-context.ts';
 import { handleBudget } from './run-budget.ts';
 import { handlePeople } from './run-people.ts';
+import type { CarriedPlanning } from './run-planning.ts';
 import type { OpenPart } from './run-slots.ts';
 import { newRecord, RunState } from './run-state.ts';
-import type { TaskRecord } from './run-state.ts';
+import type { Staff, TaskRecord } from './run-state.ts';
 import { runFrontier, runWaves } from './run-waves.ts';
 
 /** What a run takes with it when it continues as new. */
@@ -44,6 +43,7 @@ export interface CarriedRun {
   readonly greenPoints: number;
   readonly main: string;
   readonly paused: boolean;
+  readonly planning?: CarriedPlanning;
 }
 
 export async function runSpec(raw: unknown, carried: CarriedRun | null = null): Promise<RunReport> {
@@ -57,7 +57,11 @@ export async function runSpec(raw: unknown, carried: CarriedRun | null = null): 
   try {
     setHandler(protocol.waveReport, (report) => {
       const { wave, part, tasks } = report;
-      for (const task of tasks) context.state.report(task, Date.now());
+      for (const task of tasks) {
+        context.state.report(task, Date.now());
+        if (task.state === 'passed') context.planning?.landed(task.task);
+        if (task.timedOut === true) context.planning?.concern(task.task, 'timeout', timedOut(task.task));
+      }
       context.landings += tasks.filter(({ state }) => state === 'passed').length;
       context.openParts.report(protocol.waveId(run, wave, part), report);
       context.stirred = true;
@@ -91,82 +95,19 @@ async function begin(run: string, raw: unknown): Promise<RunContext> {
     );
     const now = Date.now();
     const records = admitted.plan.map((task) => newRecord(task, now));
-    return new RunContext(run, admitted, new RunState(admitted.policy, engineOf(admitted), records));
+    return new RunContext(run, admitted, new RunState(admitted.policy, staffOf(admitted), records));
   } catch (error) {
     throw readableFailure(error);
   }
 }
 
-const engineOf = ({ engines }: Admitted) => engines['worker'] ?? { engine: 'command', model: null };
+const timedOut = (task: string): string =>
+  `Task ${task} ran into its deadline twice and waits. Split it: drop it, and name the smaller tasks under "replacedBy".`;
 
-/** Mainline workflow, baseline, proof that the gate can fail, approval of the plan. */
-async function prepare(context: RunContext): Promise<void> {
-  const { run, admitted, state } = context;
-  const { policy, base } = admitted;
-  await context.enter('prepare');
-  const line = await startChild(mainline, {
-    workflowId: protocol.mainlineId(run),
-    args: [{ run, plan: state.plan, policy, scaffold: admitted.scaffold, carried: null }],
-    parentClosePolicy: ParentClosePolicy.ABANDON, // survives when the run continues as new; the run closes it
-    staticSummary: 'mainline',
-    staticDetails: 'The merge queue: orders, merges, verifies, integrates',
-    typedSearchAttributes: attributesOf({ run, kind: 'mainline', state: 'open' }),
-  });
-  // It ends when the run does. Should it fail (a bug of ours), the run says so instead of waiting for ever.
-  line.result().catch((error: unknown) => {
-    if (!isCancellation(error))
-      context.broken = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
-    context.stirred = true;
-  });
-  if (!admitted.emptyRepository) {
-    const baseline = await attemptActivities.runGate.executeWithOptions(
-      { summary: `baseline gate on ${base.slice(0, 10)}` },
-      [
-        {
-          run,
-          key: 'baseline',
-          level: 'wave',
-          commit: base,
-          base: null,
-          task: null,
-          attempt: null,
-          onto: null,
-          rerunRed: true,
-        },
-      ],
-    );
-    if (baseline.outcome === 'red' && policy.baseline === 'refuse') {
-      const step = baseline.steps.find(({ step: name }) => name === baseline.step);
-      throw ApplicationFailure.nonRetryable(
-        `The base commit ${base.slice(0, 10)} is red before any task: step ${baseline.step}.\n${step?.failures.join('\n') ?? ''}\n${step?.tail ?? ''}\n` +
-          `Mend the branch, or say \`policy: {baseline: record}\` with a gate report. Full log: swarmline logs ${run} baseline`,
-        'BaselineRed',
-      );
-    }
-    if (policy.gateProof !== 'off') await proveGate(context);
-  }
-  await context.approval('plan', `${state.plan.length} tasks`);
-}
-
-async function proveGate(context: RunContext): Promise<void> {
-  const { run, admitted } = context;
-  const { planted } = await attemptActivities.proveGate.executeWithOptions(
-    { summary: 'proof that the gate can fail' },
-    [{ run, commit: admitted.base, sample: 3 }],
-  );
-  const unnoticed = planted.filter(({ redStep }) => redStep === null).map(({ path }) => path);
-  const message =
-    unnoticed.length === 0
-      ? `Every planted fault turned a step red: ${planted.map(({ path, redStep }) => `${path} → ${redStep}`).join(', ')}`
-      : `A fault planted in these files turned no gate step red: ${unnoticed.join(', ')}`;
-  await recordActivities.addLogEntry({ run, kind: 'gate-proof', task: null, message, key: 'gate-proof' });
-  if (unnoticed.length > 0 && admitted.policy.gateProof === 'require') {
-    throw ApplicationFailure.nonRetryable(
-      `${message}. The gate cannot judge them (do the tests import built files instead of the sources?). Mend the gate, or say \`policy: {gateProof: warn}\`.`,
-      'GateCannotFail',
-    );
-  }
-}
+const staffOf = ({ engines, reviewers }: Admitted): Staff => ({
+  ...(engines['worker'] ?? { engine: 'command', model: null }),
+  ...(reviewers === undefined ? {} : { reviewers }),
+});
 
 function applyMainline(context: RunContext, report: protocol.MainlineReport): void {
   const now = Date.now();
@@ -199,7 +140,7 @@ async function windUp(context: RunContext): Promise<void> {
   await context.eachOpenPart((wave) => wave.cancel());
   await withMainline(context, (handle) => handle.cancel()); // a verification that runs must not be started again
   await context.onHosts((host) => host.stop({ run: context.run }));
-  await condition(() => context.openParts.size === 0, '2m');
+  await condition(() => context.openParts.size === 0 && context.planning?.isBusy !== true, '2m');
   await finish(context, 'cancelled');
 }
 async function fail(context: RunContext, why: string): Promise<void> {
@@ -257,11 +198,18 @@ const carry = (context: RunContext): CarriedRun => ({
   greenPoints: context.greenPoints,
   main: context.main,
   paused: context.paused,
+  ...(context.planning === null ? {} : { planning: context.planning.carry() }),
 });
 
 function resumeCarried(run: string, carried: CarriedRun): RunContext {
   const { admitted, records, openParts } = carried;
-  const context = new RunContext(run, admitted, new RunState(admitted.policy, engineOf(admitted), records), openParts);
+  const context = new RunContext(
+    run,
+    admitted,
+    new RunState(admitted.policy, staffOf(admitted), records),
+    openParts,
+    carried.planning,
+  );
   const { wave, parts, greenPoints, main, paused } = carried;
   return Object.assign(context, { wave, parts, greenPoints, main, paused });
 }

@@ -34,19 +34,22 @@ export interface TaskRecord {
   joins: boolean;
 }
 
+/** Who does, judges and mends the work of every task. */
+export type Staff = Pick<TaskStart, 'engine' | 'model' | 'reviewers'>;
+
 export class RunState {
   readonly records = new Map<string, TaskRecord>();
   readonly #policy: Pick<Policy, 'fixAttempts' | 'approve' | 'scaffold'>;
-  readonly #engine: { readonly engine: string; readonly model: string | null };
+  readonly #staff: Staff;
   readonly #changed = new Set<string>();
 
   constructor(
     policy: Pick<Policy, 'fixAttempts' | 'approve' | 'scaffold'>,
-    engine: { readonly engine: string; readonly model: string | null },
+    staff: Staff,
     records: readonly TaskRecord[],
   ) {
     this.#policy = policy;
-    this.#engine = engine;
+    this.#staff = staff;
     for (const record of records) this.records.set(record.plan.id, { ...record });
   }
 
@@ -109,8 +112,8 @@ export class RunState {
         ejections: record.ejections,
         resubmit: record.resubmit ? record.kept : null,
         waive: record.waive,
-        scaffold: this.#policy.scaffold.includes(id),
-        ...this.#engine,
+        scaffold: record.plan.scaffold ?? this.#policy.scaffold.includes(id),
+        ...this.#staff,
         approvals: this.#policy.approve,
       };
       record.resubmit = false;

@@ -20,12 +20,18 @@ import { wave as waveWorkflow } from './wave.ts';
 /** `done`: every task is final. `renew`: the history is long, continue as new. */
 export type ScheduleEnd = 'done' | 'renew';
 
-const historyIsLong = (): boolean => workflowInfo().continueAsNewSuggested || workflowInfo().historyLength > 4000;
+/** The history is long, and nobody plans: a planner's workflow is not carried over. */
+const mayRenew = ({ planning }: RunContext): boolean =>
+  (workflowInfo().continueAsNewSuggested || workflowInfo().historyLength > 4000) && planning?.isBusy !== true;
 
 /** Starts `tasks` as parts of wave `n`. */
 async function startParts(context: RunContext, n: number, tasks: readonly PlanTask[]): Promise<void> {
   const { run, admitted, state } = context;
-  const parts = waveParts(state.begin(tasks, n, Date.now())).map((starts) => {
+  const splits = ({ id }: PlanTask): boolean =>
+    context.planning?.asksFor('timeout') === true && context.planning.ownerOf(id) !== null;
+  const begun = state.begin(tasks, n, Date.now());
+  const starting = begun.map((start) => (splits(state.get(start.id)!.plan) ? { ...start, splits: true } : start));
+  const parts = waveParts(starting).map((starts) => {
     context.parts += 1;
     return { id: waveId(run, n, context.parts), wave: n, part: context.parts, starts, tasks: starts.length };
   });
@@ -78,6 +84,11 @@ async function tellBlocked(context: RunContext): Promise<void> {
     const key = `blocked-${plan.id}-${round}`;
     if (context.told.has(key)) continue;
     context.told.add(key);
+    context.planning?.concern(
+      plan.id,
+      'blocked',
+      `Task ${plan.id} is blocked, all its attempts came back red: ${why.slice(0, 2000)}\nDrop it and name what does its work, or leave it to a person.`,
+    );
     await context.notify('blocked', key, `${context.run}: ${plan.id} is blocked: ${why}`);
   }
 }
@@ -88,10 +99,15 @@ function failWhenBroken({ broken }: RunContext): void {
 }
 
 /** Waits until something happened, records it, tells whom it concerns. */
-async function nextChange(context: RunContext): Promise<void> {
+export async function nextChange(context: RunContext): Promise<void> {
   await condition(() => context.stirred);
   context.stirred = false;
   failWhenBroken(context);
+  if (context.planChanged) {
+    context.planChanged = false;
+    await context.tellPlan();
+  }
+  if (!context.paused) context.planning?.look();
   await context.openParts.balance();
   await context.record();
   await tellBlocked(context);
@@ -105,15 +121,17 @@ export async function runWaves(context: RunContext): Promise<ScheduleEnd> {
       await nextChange(context);
       const joining = context.paused ? [] : state.startable(true);
       if (joining.length > 0 && openOf(context, context.wave) > 0) await startParts(context, context.wave, joining);
-      if (historyIsLong()) return 'renew';
+      if (mayRenew(context)) return 'renew';
     }
     if (context.wave > 0) {
       await integrationPoint(context, context.wave);
+      context.planning?.integrated(context.wave);
+      context.planning?.look();
       await context.record();
       await tellBlocked(context);
     }
     while (context.paused || state.startable(false).length === 0) {
-      if (!context.paused && state.isDone()) return 'done';
+      if (!context.paused && context.isDone()) return 'done';
       await context.record();
       await nextChange(context); // waits for a person: the details name for whom
     }
@@ -137,6 +155,8 @@ export async function runFrontier(context: RunContext): Promise<ScheduleEnd> {
     if (!context.paused) await startByLayer(context, layers);
     for (const result of context.integrations.splice(0)) {
       await announce(context, result.wave, result);
+      context.planning?.integrated(result.wave);
+      context.stirred ||= context.planning !== null;
       integrating = false;
     }
     const idle = context.openParts.size === 0 && state.startable(false).length === 0;
@@ -146,10 +166,10 @@ export async function runFrontier(context: RunContext): Promise<ScheduleEnd> {
       integrating = true;
       await getExternalWorkflowHandle(mainlineId(context.run)).signal(integrate, { wave: Math.max(1, layersDone) });
     }
-    if (idle && !integrating && !context.paused && state.isDone()) return 'done';
+    if (idle && !integrating && !context.paused && context.isDone()) return 'done';
     await nextChange(context);
     await recallOrphans(context);
-    if (historyIsLong() && !integrating) return 'renew';
+    if (mayRenew(context) && !integrating) return 'renew';
   }
 }
 

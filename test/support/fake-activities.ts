@@ -15,6 +15,9 @@ import type {
 } from '../../activities/contract.ts';
 import type { GateLevel, GateResult, Line, LineEntry, PlanTask, Policy } from '../../spec/model.ts';
 
+import { fakeReviews } from './fake-reviews.ts';
+import type { Says } from './fake-reviews.ts';
+
 export const POLICY: Policy = {
   schedule: 'waves',
   attempts: 4,
@@ -44,6 +47,9 @@ export interface World {
   /** Somebody plans: what comes of a planner's answer, by what it was asked; `none`: it gave none. */
   readonly planner?: (asked: AskPlannerInput) => PlanTaken | { readonly none: string };
   readonly planning?: Partial<NonNullable<Admitted['planning']>>;
+  readonly reviewers?: Admitted['reviewers'];
+  /** Default: they approve. */
+  readonly review?: Says;
   /** Milliseconds that an agent works. */
   readonly agentMs?: (task: string) => number;
 }
@@ -74,9 +80,15 @@ export class FakeWorld {
   readonly #answers = new Map<string, PlanTaken>();
   readonly #commits = new Map<string, readonly string[]>([['base', []]]);
   readonly world: World;
+  readonly reviews: ReturnType<typeof fakeReviews>;
 
   constructor(world: World) {
     this.world = world;
+    this.reviews = fakeReviews(
+      world.reviewers ?? [],
+      world.policy?.reviews ?? POLICY.reviews,
+      world.review ?? (() => 'approve'),
+    );
   }
 
   get landed(): string[] {
@@ -131,6 +143,7 @@ export class FakeWorld {
         deliverTo: 'swarmline/fake',
         engines: { worker: { engine: 'command', model: null } },
         scaffold: [],
+        ...(this.world.reviewers === undefined ? {} : { reviewers: this.world.reviewers }),
         ...(this.world.planner === undefined
           ? {}
           : {
@@ -195,7 +208,7 @@ export class FakeWorld {
         const why = this.world.agentRed?.(task, attempt) ?? null;
         return why === null
           ? { ok: true, commit: `${task}-${attempt}`, base: this.#head(this.#line.verified), changed: 1 }
-          : { ok: false, cause: 'agent-failed', why };
+          : { ok: false, cause: why === 'timeout' ? 'agent-timeout' : 'agent-failed', why };
       },
       askPlanner: async (asked) => {
         this.asked.push(asked);
@@ -224,6 +237,7 @@ export class FakeWorld {
         } as const;
         return { outcome: 'red', cause: 'gate-red', step, steps: [result], commit };
       },
+      runReview: this.reviews.runReview,
       proveGate: async () => ({ planted: [] }),
     };
   }
@@ -250,6 +264,7 @@ export class FakeWorld {
       },
       finishRun: async ({ report }) => void this.reports.push(report),
       endAttempt: async () => undefined,
+      decideReviews: this.reviews.decideReviews,
       hostsOfRun: async () => ['fake-host'],
       attemptsRunning: async () => this.running,
       notify: async ({ event, key }) => void this.notified.push(`${event}:${key}`),

@@ -1,0 +1,94 @@
+/** The steps of one attempt as its workflow asks for them: agent, gate, reviews. Each says what is red and why; what follows is the caller's. */
+import type { TaskStart } from '../activities/contract.ts';
+import { describeRed } from '../spec/gate/describe.ts';
+import type { FailureCause } from '../spec/model.ts';
+import type { TaskReport } from './protocol.ts';
+import { attemptActivities, PRIORITY, recordActivities } from './proxies.ts';
+
+export type Work = NonNullable<TaskReport['kept']>;
+export type StartFrom = 'verified' | 'next';
+export interface Red {
+  readonly ok: false;
+  readonly cause: FailureCause;
+  readonly why: string;
+}
+
+export const isRed = (outcome: Work | Red): outcome is Red => 'ok' in outcome;
+
+export async function runWorker(
+  run: string,
+  task: TaskStart,
+  attempt: number,
+  startFrom: StartFrom,
+): Promise<Work | Red> {
+  const result = await attemptActivities.runAgent.executeWithOptions(
+    { summary: `agent ${task.id} attempt ${attempt} (${task.engine})`, priority: PRIORITY.agent },
+    [{ run, task: task.id, round: task.round, attempt, startFrom }],
+  );
+  return result.ok ? { commit: result.commit, base: result.base, attempt } : result;
+}
+
+/** null: green. */
+export async function passGate(
+  run: string,
+  task: TaskStart,
+  work: Work,
+  onto: StartFrom,
+  resubmitted: boolean,
+): Promise<Red | null> {
+  const gate = await attemptActivities.runGate.executeWithOptions(
+    { summary: `gate ${task.id} attempt ${work.attempt}`, priority: PRIORITY.gate },
+    [
+      {
+        run,
+        key: `${task.id}/${work.attempt}${resubmitted ? `~${task.round}` : ''}`,
+        level: 'task',
+        commit: work.commit,
+        base: work.base,
+        task: task.id,
+        attempt: work.attempt,
+        onto,
+        ...(task.scaffold ? { only: [] } : {}),
+        waive: task.waive,
+        rerunRed: false,
+      },
+    ],
+  );
+  switch (gate.outcome) {
+    case 'green':
+      return null;
+    case 'conflict':
+      return { ok: false, cause: 'conflict', why: `It conflicts in ${gate.paths.join(', ')}` };
+    case 'red': {
+      const step = gate.steps.find(({ step: name }) => name === gate.step);
+      const why = step === undefined ? `Step ${gate.step} is red` : describeRed(step, gate.cause);
+      return { ok: false, cause: gate.cause, why };
+    }
+  }
+}
+
+/** Calls of a reviewer whose verdict stays missing. */
+const CALLS = 2;
+
+/** All side by side; whoever gave no verdict is called once more where that could decide. null: approved, or nobody reviews. */
+export async function passReviews(run: string, task: TaskStart, work: Work): Promise<Red | null> {
+  const { reviewers = [] } = task;
+  if (reviewers.length === 0) return null;
+  const { attempt, commit, base } = work;
+  let asked = reviewers.map((_, reviewer) => reviewer);
+  for (let call = 1; ; call++) {
+    await Promise.all(
+      asked.map((reviewer) => {
+        const { sees, engine } = reviewers[reviewer]!;
+        return attemptActivities.runReview.executeWithOptions(
+          { summary: `review ${task.id} attempt ${attempt} (${sees}, ${engine})`, priority: PRIORITY.gate },
+          [{ run, task: task.id, attempt, commit, base, reviewer, call }],
+        );
+      }),
+    );
+    const decided = await recordActivities.decideReviews({ run, task: task.id, attempt, final: call === CALLS });
+    if (decided.decision === 'approved') return null;
+    if (decided.decision === 'rejected') return { ok: false, cause: 'rejected', why: decided.why };
+    asked = [...decided.missing];
+  }
+}
