@@ -7,6 +7,8 @@ import type { AttemptKey, CompiledSpec, FailureCause, Role, TaskSpec } from '../
 export const AGENT_LOG = 'agent.log';
 export const PROMPT = 'prompt.md';
 export const SCOPE_LOG = 'scope.log';
+/** What it did, step by step, where its engine leaves a transcript. */
+export const STEPS = 'steps.json';
 
 /** Characters of a reason; a result is a payload. */
 export const WHY_CHARS = 4000;

@@ -7,6 +7,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { engineFor } from '../engines/index.ts';
+import type { TranscriptStep } from '../engines/index.ts';
 import { treeOf } from '../mainline/git.ts';
 import { InfrastructureFault } from '../sandbox/faults.ts';
 import { putFiles } from '../sandbox/overlay.ts';
@@ -14,7 +15,7 @@ import { openScratch } from '../sandbox/scratch.ts';
 import type { StepOutcome } from '../sandbox/types.ts';
 import { agentEnd } from '../spec/gate/ends.ts';
 import type { AgentResult, AttemptKey } from '../spec/model.ts';
-import { AGENT_LOG, PROMPT, SCOPE_LOG, WHY_CHARS } from './agent-attempt.ts';
+import { AGENT_LOG, PROMPT, SCOPE_LOG, STEPS, WHY_CHARS } from './agent-attempt.ts';
 import type { AgentTimes, Attempt, Done, Red } from './agent-attempt.ts';
 import { promptFor } from './agent-prompt.ts';
 import { resultInHub, takeTree } from './agent-tree.ts';
@@ -53,14 +54,17 @@ async function attempted(attempt: Attempt, deps: AttemptDeps, running: Running):
   const { key, scratch } = attempt;
   const { store } = deps;
   let times: AgentTimes | null = null;
+  let steps: readonly TranscriptStep[] | null = null;
   let done: Done;
   try {
-    done = await perform(attempt, deps, running, (ran) => {
-      times = ran;
+    done = await perform(attempt, deps, running, {
+      ran: (ran) => void (times = ran),
+      did: (did) => void (steps = did),
     });
   } finally {
     const output = await readFile(scratch.outputFile(AGENT_LOG), 'utf8').catch(() => null);
     if (output !== null) await store.saveArtifact({ ...key, name: AGENT_LOG }, output);
+    if (steps !== null) await store.saveArtifact({ ...key, name: STEPS }, JSON.stringify(steps));
   }
   const { startedAtMs, ms } = times ?? { startedAtMs: deps.now(), ms: 0 };
   // Everything before that, from the moment at which the attempt was asked for, it waited for us.
@@ -83,7 +87,7 @@ async function perform(
   attempt: Attempt,
   deps: AttemptDeps,
   running: Running,
-  ran: (times: AgentTimes) => void,
+  tell: { readonly ran: (times: AgentTimes) => void; readonly did: (steps: readonly TranscriptStep[]) => void },
 ): Promise<Done> {
   const { key, spec, task, base, scratch, engine } = attempt;
   const startTree = await putFiles(scratch.gitDir, await treeOf(scratch.gitDir, base), task.tests);
@@ -95,7 +99,7 @@ async function perform(
   });
   try {
     const { end: ended, exitCode, durationMs } = await runEngine(attempt, startTree, workspace.dir, deps, running);
-    ran({ startedAtMs: deps.now() - durationMs, ms: durationMs });
+    tell.ran({ startedAtMs: deps.now() - durationMs, ms: durationMs });
     running.signal.throwIfAborted();
     const meaning = agentEnd(ended, exitCode);
     if (meaning === 'infrastructure' || meaning === 'stopped') {
@@ -103,6 +107,7 @@ async function perform(
     }
     const output = await readFile(scratch.outputFile(AGENT_LOG), 'utf8').catch(() => '');
     const verdict = engine.outcome({ end: ended, exitCode, output });
+    if (verdict.steps !== undefined) tell.did(verdict.steps);
     if (!verdict.ok) return { cause: verdict.cause ?? 'agent-failed', why: verdict.why.slice(0, WHY_CHARS) };
     return await takeTree(attempt, workspace.dir, startTree, deps, running);
   } finally {

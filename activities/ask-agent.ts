@@ -20,6 +20,8 @@ export interface Ask {
   readonly key: AttemptKey;
   /** Names its container, log and prompt beside others of the same attempt. */
   readonly name: string;
+  /** Whose model calls these are among several of the same role; its name when it says nothing. */
+  readonly seat?: string;
   readonly spec: CompiledSpec;
   readonly role: Role;
   readonly roleName: RoleName;
@@ -47,7 +49,7 @@ export async function askAgent(ask: Ask, deps: AttemptDeps, running: Running): P
     name: `${key.run}-${key.task.replaceAll(/[^a-z0-9._-]/g, '-')}-${key.attempt}-${name}`,
   });
   try {
-    const as = { role: roleName, model: role.model };
+    const as = { role: roleName, model: role.model, seat: ask.seat ?? name };
     const ran = await engineStep(
       { key, name, as, spec, command, commit, workspace: { dir: workspace.dir, readOnly: true }, scratch },
       deps,

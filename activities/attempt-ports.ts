@@ -19,7 +19,8 @@ import type {
   Setup,
   TaskSpec,
 } from '../spec/model.ts';
-import type { PlanState } from '../spec/plan/index.ts';
+import type { Decision, PlanState } from '../spec/plan/index.ts';
+import type { NewReview, OpenFinding } from '../store/index.ts';
 
 export interface ArtifactName {
   readonly run: string;
@@ -57,6 +58,10 @@ export interface AttemptStore {
   lastFailure(run: string, task: string): Promise<LastFailure | null>;
   /** Unread ones; they count as delivered then. */
   takeNotices(run: string, task: string): Promise<{ commit: string; byTask: string; files: readonly string[] }[]>;
+  /** All of them, superseded ones too. */
+  decisions(run: string): Promise<readonly Decision[]>;
+  /** An entry of the work log; told twice under its key, the first stays. */
+  note(run: string, entry: { key: string; kind: string; message: string }): Promise<void>;
   /** The plan as it stands. */
   plan(run: string): Promise<PlanState>;
   /** What a planner answered under that number, and what was wrong with it; null: nothing. */
@@ -73,6 +78,14 @@ export interface AttemptStore {
   /** What was discovered, failed at and decided in the run, by whomever; oldest first. */
   workLog(run: string): Promise<readonly { kind: string; task: string | null; message: string }[]>;
   saveArtifact(name: ArtifactName, content: Buffer | string): Promise<void>;
+  artifact(name: ArtifactName): Promise<string | null>;
+  /** Of one attempt. */
+  reviews(key: AttemptKey): Promise<readonly NewReview[]>;
+  /** A verdict that stands is not changed. */
+  saveReview(key: AttemptKey, review: NewReview): Promise<void>;
+  /** Of earlier attempts of the task. */
+  openFindings(key: AttemptKey): Promise<readonly OpenFinding[]>;
+  markFollowed(run: string, task: string, followed: readonly OpenFinding[]): Promise<void>;
   gateResult(run: string, key: string, level: GateLevel, commit: string): Promise<GateResult | null>;
   saveGateResult(
     ref: { run: string; key: string; level: GateLevel; commit: string; tree: string | null },

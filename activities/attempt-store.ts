@@ -1,7 +1,7 @@
 /** The attempt's store over Postgres. */
 import {
-  endAttempt, lastFailure, listLogEntries, listTasks, loadAgentResult, loadArtifact, loadGateResult, loadPlan, loadPlanAnswer, loadSpec, loadTask, markAttempt, noteImageDigest, recordAgent,
-  saveArtifact, saveGateResult, savePlanAnswer, startAttempt, takeNotices,
+  addLogEntry, endAttempt, lastFailure, listDecisions, listLogEntries, listReviews, listTasks, loadAgentResult, loadArtifact, loadGateResult, loadPlan, loadPlanAnswer, loadSpec, loadTask, markAttempt, markFollowed, noteImageDigest, openFindings, recordAgent,
+  saveArtifact, saveGateResult, savePlanAnswer, saveReview, startAttempt, takeNotices,
 } from '../store/index.ts'; // prettier-ignore
 import type { Db } from '../store/index.ts';
 import type { BaselineRecord } from '../spec/gate/baseline.ts';
@@ -35,11 +35,18 @@ export function attemptStore(db: Db): AttemptStore {
     endAttempt: (key, end) => endAttempt(db, key, end),
     lastFailure: (run, id) => lastFailure(db, run, id),
     takeNotices: (run, id) => takeNotices(db, run, id),
+    decisions: (run) => listDecisions(db, run),
+    note: (run, entry) => addLogEntry(db, { run, ...entry }),
     plan: (run) => loadPlan(db, run),
     planAnswer: (run, node, attempt) => loadPlanAnswer(db, run, node, attempt),
     savePlanAnswer: (run, said) => savePlanAnswer(db, run, said),
     workLog: (run) => listLogEntries(db, run),
     saveArtifact: (name, content) => saveArtifact(db, name, content),
+    artifact: async (name) => (await loadArtifact(db, name))?.content ?? null,
+    reviews: (key) => listReviews(db, key),
+    saveReview: (key, review) => saveReview(db, key, review),
+    openFindings: (key) => openFindings(db, key),
+    markFollowed: (run, id, followed) => markFollowed(db, run, id, followed),
     gateResult: (run, key, level, commit) => loadGateResult(db, run, key, level, commit),
     saveGateResult: (ref, result, extras) => saveGateResult(db, ref, result, extras),
     baseline: async (run) => {

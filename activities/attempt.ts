@@ -11,6 +11,7 @@ import { askPlanner } from './ask-planner.ts';
 import type { AttemptDeps } from './attempt-ports.ts';
 import type { AttemptActivities } from './contract.ts';
 import { gateRun } from './gate-run.ts';
+import { runReview } from './review.ts';
 import { createRunning } from './running.ts';
 import type { Running } from './running.ts';
 import { setUp } from './set-up.ts';
@@ -25,6 +26,7 @@ export function createAttemptActivities(deps: AttemptDeps): AttemptActivities {
     runAgent: (input) => running(key('runAgent', input), (now) => agentRun(input, deps, now)),
     askPlanner: (input) => running(key('askPlanner', input), (now) => askPlanner(input, deps, now)),
     runGate: (input) => running(key('runGate', input), (now) => gateRun(input, deps, now)),
+    runReview: (input) => running(key('runReview', input), (now) => runReview(input, deps, now)),
     proveGate: (input) => running(key('proveGate', input), (now) => proof(input, deps, now)),
   };
 }

@@ -17,7 +17,7 @@ export interface EngineStep {
   /** Names the step beside others of the same attempt, and its log: `<name>.log`. */
   readonly name: string;
   /** As whom it asks models. */
-  readonly as: { readonly role: string; readonly model: string | null };
+  readonly as: { readonly role: string; readonly model: string | null; readonly seat?: string };
   readonly spec: CompiledSpec;
   readonly command: EngineCommand;
   /** Whose manifests count for the set-up. */

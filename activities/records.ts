@@ -5,6 +5,7 @@ import {
 import type { Db } from '../store/index.ts';
 import { beating } from './beating.ts';
 import type { RecordActivities } from './contract.ts';
+import { decideReviews } from './decide-reviews.ts';
 import { raiseBudget } from './raise-budget.ts';
 
 /** Artifact of an attempt that the mainline did not take: conflict, refusal, or the red that it caused. */
@@ -54,6 +55,7 @@ export function createRecordActivities({ db, notify }: RecordDeps): RecordActivi
       await saveArtifact(db, { run, task, attempt, name: MAINLINE_LOG }, why);
       await endAttempt(db, { run, task, attempt }, { outcome, why, failureArtifact: MAINLINE_LOG });
     },
+    decideReviews: ({ final, ...key }) => decideReviews(db, key, final),
     hostsOfRun: ({ run }) => hostsOfRun(db, run),
     attemptsRunning: async ({ run }) =>
       (await runningAttempts(db, run)).filter(({ phase }) => phase === 'agent' || phase === 'gate').length,

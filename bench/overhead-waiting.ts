@@ -49,6 +49,7 @@ export async function createWaitingActivities({ store, hub, origin, wait }: Wait
         return store.recordAgent(key, { ok: true, commit, base, changed: 1 }, ms);
       }),
     askPlanner: () => Promise.reject(new Error('nobody plans in this bench')),
+    runReview: async () => ({ verdict: 'approve' }),
     runGate: (input) =>
       running(JSON.stringify(['runGate', input]), async ({ signal }): Promise<GateResult> => {
         const { run, task, attempt, level, commit, onto } = input;

@@ -16,6 +16,7 @@ const Asked = z.object({
   task: z.string(),
   attempt: z.number().int().nonnegative(),
   role: z.string().min(1),
+  seat: z.string().exactOptional(),
   model: z.string().nullable(),
 });
 const Answer = z.object({ dir: z.string() });

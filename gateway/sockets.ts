@@ -23,16 +23,19 @@ const Entry = z.object({
     task: z.string(),
     attempt: z.number().int(),
     role: z.string(),
+    seat: z.string().exactOptional(),
     model: z.string().nullable(),
   }),
 });
 type Entry = z.infer<typeof Entry>;
 
+type CallerKey = Pick<Caller, 'run' | 'task' | 'attempt' | 'role' | 'seat'>;
+
 export interface Sockets {
   /** Directory to mount. The same attempt asked for again gets the same one. */
   open(caller: Caller): Promise<string>;
   /** Nothing happens when it is not open. */
-  close(caller: Pick<Caller, 'run' | 'task' | 'attempt' | 'role'>): Promise<void>;
+  close(caller: CallerKey): Promise<void>;
   callers(): Caller[];
   /** Ends all servers; what was open stays written down. */
   stop(): Promise<void>;
@@ -46,8 +49,8 @@ export async function openSockets(dir: string, serve: (caller: Caller) => Server
   await mkdir(sockets, { recursive: true, mode: 0o711 });
   await mkdir(entries, { recursive: true, mode: 0o700 });
   const running = new Map<string, { entry: Entry; server: Server; opened: Promise<string> }>();
-  const keyOf = ({ run, task, attempt, role }: Pick<Caller, 'run' | 'task' | 'attempt' | 'role'>): string =>
-    JSON.stringify([run, task, attempt, role]);
+  const keyOf = ({ run, task, attempt, role, seat = '' }: CallerKey): string =>
+    JSON.stringify([run, task, attempt, role, seat]);
 
   const start = (entry: Entry): Promise<string> => {
     const server = serve(entry.caller);

@@ -12,6 +12,8 @@ export interface Caller {
   readonly task: string;
   readonly attempt: number;
   readonly role: string;
+  /** Tells several of one role and attempt apart (reviewers, say); absent: there is one. */
+  readonly seat?: string;
   /** The only model that it may ask for; null: any that has a price. */
   readonly model: string | null;
 }

@@ -152,15 +152,34 @@ export async function loadAgentResult(db: Db, key: AttemptKey): Promise<AgentRes
   return rows[0]?.agent_result ?? null;
 }
 
-/** Of these attempts, those whose agent has nothing more to do. */
-export async function agentsDone(db: Db, keys: readonly AttemptKey[]): Promise<AttemptKey[]> {
-  const { rows } = await db.query<AttemptKey & Record<string, unknown>>(
-    `select run, task, attempt from attempts
-     where (run, task, attempt) in (select * from unnest($1::text[], $2::text[], $3::int[]))
-       and (ended_at is not null or agent_result is not null)`,
-    [keys.map(({ run }) => run), keys.map(({ task }) => task), keys.map(({ attempt }) => attempt)],
+/** Whoever has a socket: an agent, or one of several of its role and attempt. */
+export interface Seated extends AttemptKey {
+  readonly role: string;
+  readonly seat?: string;
+}
+
+/**
+ * Of these, those that have nothing more to do. A reviewer comes when the attempt's agent is long done, and goes when its verdict stands or
+ * the attempt has ended for good; one that is judged again (a person lands it anyway) has an end already that means nothing to it.
+ */
+export async function agentsDone<T extends Seated>(db: Db, callers: readonly T[]): Promise<T[]> {
+  const { rows } = await db.query<{ n: number }>(
+    `select c.n::int as n from unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::text[]) with ordinality as c (run, task, attempt, role, seat, n)
+     where exists (select from runs u where u.id = c.run and u.ended_at is not null)
+       or exists (select from attempts a where a.run = c.run and a.task = c.task and a.attempt = c.attempt
+         and case when c.role = 'reviewer' then a.outcome in ('passed', 'rejected', 'cancelled')
+                  else a.ended_at is not null or a.agent_result is not null end)
+       or c.role = 'reviewer' and exists (select from reviews r where r.run = c.run and r.task = c.task and r.attempt = c.attempt
+         and r.verdict is not null and 'review-' || (r.reviewer + 1) = c.seat)`,
+    [
+      callers.map(({ run }) => run),
+      callers.map(({ task }) => task),
+      callers.map(({ attempt }) => attempt),
+      callers.map(({ role }) => role),
+      callers.map(({ seat }) => seat ?? ''),
+    ],
   );
-  return rows;
+  return rows.flatMap(({ n }) => callers[n - 1] ?? []);
 }
 
 /** How it ended. May be told again with another outcome (passed, later ejected); the time of the first end stays. */

@@ -16,6 +16,7 @@ export { migrate, MigrationChanged, SchemaTooNew } from './migrate.ts';
 export * from './model-calls.ts';
 export * from './overview.ts';
 export * from './plan.ts';
+export * from './reviews.ts';
 export * from './runs.ts';
 export * from './tasks.ts';
 export { ARTIFACT_BYTES, cap } from './text.ts';

@@ -17,6 +17,8 @@ export interface NewCall extends CallCost {
   readonly task: string;
   readonly attempt: number;
   readonly role: string;
+  /** Tells several of one role and attempt apart; absent: there is one. */
+  readonly seat?: string;
   readonly upstream: string;
   readonly host: string;
   /** Of the upstream's key, over all hosts. */
@@ -60,9 +62,9 @@ export async function reserveCall(pool: Pool, call: NewCall): Promise<Reservatio
     }
     const reserved = call.microusd ?? 0;
     const { rowCount } = await db.query(
-      `insert into model_calls (id, run, task, attempt, role, upstream, model, host, reserved_microusd, reserved_tokens)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (id) do nothing`,
-      [call.id, call.run, call.task, call.attempt, call.role, call.upstream, call.model, call.host, reserved, call.tokens],
+      `insert into model_calls (id, run, task, attempt, role, upstream, model, host, reserved_microusd, reserved_tokens, seat)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) on conflict (id) do nothing`,
+      [call.id, call.run, call.task, call.attempt, call.role, call.upstream, call.model, call.host, reserved, call.tokens, call.seat ?? ''],
     );
     if (rowCount === 1) await addToSpend(db, call.run, scopes, { open: 1, reservedMicrousd: reserved, reservedTokens: call.tokens });
     return { ok: true };

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client, WorkflowNotFoundError } from '@temporalio/client';
 import { Gauge } from 'prom-client';
 import { createMcp, startGateway } from '../gateway/index.ts';
-import type { Caller, Ledger, ToolPort } from '../gateway/index.ts';
+import type { Ledger, ToolPort } from '../gateway/index.ts';
 import { readFileAt } from '../mainline/git.ts';
 import { createHubClient } from '../mainline/hub-client.ts';
 import { signaturesOf } from '../spec/prompt/index.ts';
@@ -84,11 +84,7 @@ export async function startGatewayRole({ config, db, log, registry, temporal }: 
     },
   });
   const sweep = async (): Promise<void> => {
-    const callers = gateway.callers();
-    const done = await agentsDone(db, callers);
-    const isDone = (caller: Caller): boolean =>
-      done.some(({ run, task, attempt }) => run === caller.run && task === caller.task && attempt === caller.attempt);
-    for (const caller of callers.filter(isDone)) await gateway.close(caller);
+    for (const caller of await agentsDone(db, gateway.callers())) await gateway.close(caller);
   };
   await sweep();
   const timer = every(SWEEP_MS, sweep, log);

@@ -28,8 +28,9 @@ import {
 import { removeTree } from '../../../sandbox/owned-directory.ts';
 import { startServices } from '../../../sandbox/services.ts';
 import { ensureSetup } from '../../../sandbox/setup.ts';
+import type { NewReview } from '../../../store/index.ts';
 import type { BaselineRecord } from '../../../spec/gate/baseline.ts';
-import type { AgentResult, CompiledSpec, GateResult, GateStep, GateStepName, TaskSpec } from '../../../spec/model.ts';
+import type { AgentResult, CompiledSpec, GateResult, GateStep, ConfiguredStepName, TaskSpec } from '../../../spec/model.ts';
 
 jest.setTimeout(120_000);
 // A red or cancelled activity is what these tests are about, not something to warn of.
@@ -53,11 +54,11 @@ export const writes = (id: string, files: Record<string, string | null>, over: P
     ...over,
   });
 
-export type Commands = Partial<Record<GateStepName, string | { report?: string; command: string; wave?: string }>>;
+export type Commands = Partial<Record<ConfiguredStepName, string | { report?: string; command: string; wave?: string }>>;
 
 function steps(commands: Commands): GateStep[] {
   return (
-    Object.entries(commands) as [GateStepName, string | { report?: string; command: string; wave?: string }][]
+    Object.entries(commands) as [ConfiguredStepName, string | { report?: string; command: string; wave?: string }][]
   ).map(([name, given]) => {
     const step = typeof given === 'string' ? { command: given } : given;
     return {
@@ -86,7 +87,7 @@ function specOf(change: SpecChange): CompiledSpec {
   return {
     name: RUN, goal: 'Test', deliver: { branch: 'swarmline/run-1' }, tasks: change.tasks,
     repository: {
-      url: null, branch: 'main', credentials: null, contracts: [], manifests: ['package.json'], protected: change.protected ?? [], union: [], maxFileBytes: MIB,
+      url: null, branch: 'main', credentials: null, contracts: [], manifests: ['package.json'], protected: change.protected ?? [], union: [], maxFileBytes: MIB, fieldGuide: 'docs/field-guide',
     },
     gate: { steps: steps(change.gate), coverage: change.coverage ?? null },
     sandbox: {
@@ -108,6 +109,7 @@ export interface MemoryStore extends AttemptStore {
   readonly artifacts: Map<string, string>;
   readonly ended: Map<string, { outcome: string; why: string }>;
   readonly gates: Map<string, GateResult>;
+  readonly given: Map<string, NewReview[]>;
 }
 
 function memoryStore(spec: CompiledSpec): MemoryStore {
@@ -118,10 +120,11 @@ function memoryStore(spec: CompiledSpec): MemoryStore {
   >();
   const agents = new Map<string, AgentResult>();
   const gates = new Map<string, GateResult>();
+  const reviews = new Map<string, NewReview[]>();
   let baseline: BaselineRecord | null = null;
   const of = (key: { task: string | null; attempt: number }): string => `${key.task ?? ''}/${key.attempt}`;
   return {
-    artifacts, ended, gates,
+    artifacts, ended, gates, given: reviews,
     spec: async () => spec,
     task: async (_run, id) => spec.tasks.find((task) => task.id === id) as TaskSpec,
     tasks: async () => [...spec.tasks],
@@ -145,6 +148,11 @@ function memoryStore(spec: CompiledSpec): MemoryStore {
       return { cause: last.outcome, why: last.why, log: artifacts.get(`${id}/${last.attempt}/${last.artifact}`) ?? '' } as LastFailure;
     },
     saveArtifact: async (name, content) => void artifacts.set(`${of(name)}/${name.name}`, content.toString()),
+    artifact: async (name) => artifacts.get(`${of(name)}/${name.name}`) ?? null,
+    reviews: async (key) => reviews.get(of(key)) ?? [],
+    saveReview: async (key, review) => void reviews.set(of(key), [...(reviews.get(of(key)) ?? []).filter(({ reviewer }) => reviewer !== review.reviewer), review]),
+    openFindings: async () => [],
+    markFollowed: async () => undefined,
     gateResult: async (_run, key, level, commit) => gates.get(`${key} ${level} ${commit}`) ?? null,
     saveGateResult: async (ref, result) => void gates.set(`${ref.key} ${ref.level} ${ref.commit}`, result),
     baseline: async () => baseline,
