@@ -31,7 +31,7 @@ describe("recorded histories replay on today's code", () => {
 
   test('every workflow type has one', () => {
     const types = new Set(files.map((name) => name.split('-')[0]));
-    expect(types).toEqual(new Set(['runSpec', 'mainline', 'wave', 'executeTask']));
+    expect(types).toEqual(new Set(['runSpec', 'mainline', 'wave', 'executeTask', 'planNode']));
   });
 
   test('a history that the code did not make is found', async () => {
