@@ -56,6 +56,15 @@ const OUTPUT_TOKENS = 8_192;
 /** Of English and code, a token has about 4 bytes; 3 errs on the side of reserving too much. */
 const BYTES_A_TOKEN = 3;
 
+function written(json: object): string {
+  try {
+    return JSON.stringify(json);
+  } catch {
+    // The stack has an end: what was read in one go is not always written so.
+    throw new RequestRefused(400, 'The body is nested too deeply.');
+  }
+}
+
 /** @throws RequestRefused for what is no JSON object with a model, and for a model that this caller was not given. */
 export function understand(raw: Buffer, protocol: Protocol, caller: Caller): ModelRequest {
   let json: unknown;
@@ -79,7 +88,7 @@ export function understand(raw: Buffer, protocol: Protocol, caller: Caller): Mod
     protocol === 'chat' && stream
       ? { ...asked, stream_options: { ...asked.stream_options, include_usage: true } }
       : asked;
-  const body = JSON.stringify(sent);
+  const body = written(sent);
   const output = asked.max_tokens ?? asked.max_completion_tokens ?? asked.max_output_tokens ?? OUTPUT_TOKENS;
   return {
     model: asked.model,
