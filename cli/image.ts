@@ -16,7 +16,7 @@ export function register(program: Command): void {
       const [{ ensureDocker }, { ensureAgentsImage }, { ensureAiderImage }, images, { loadSettings }] =
         await Promise.all([
           import('./setup/docker.ts'),
-          import('./setup/image.ts'),
+          import('./setup/image-agents.ts'),
           import('./setup/image-aider.ts'),
           import('./setup/image-inputs.ts'),
           import('./setup/settings.ts'),

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type Docker from 'dockerode';
 import { setupEnvironment } from '../../sandbox/index.ts';
 import { AIDER_IMAGE, aiderDigest, imageInputs, SANDBOX_IMAGE, SANDBOX_LABEL } from './image-inputs.ts';
-import { build, couldNot, ensureImage, inContext, labels } from './image.ts';
+import { build, ensureImage, ensureMade, inContext } from './image.ts';
 import type { ImageOptions } from './image.ts';
 
 const REQUIREMENTS = 'aider.requirements.txt';
@@ -25,9 +25,8 @@ export async function ensureAiderImage(
 ): Promise<'present' | 'made'> {
   const inputs = await imageInputs();
   const digest = await aiderDigest(inputs);
-  if ((await labels(docker, AIDER_IMAGE))?.[SANDBOX_LABEL] === digest) return 'present';
-  await ensureImage(docker, options);
-  try {
+  return ensureMade(docker, { name: AIDER_IMAGE, digest }, options, async () => {
+    await ensureImage(docker, options);
     await options.progress.step(`building ${AIDER_IMAGE}`, (note) =>
       inContext(options.cacheDir, async (context) => {
         note('fetching Aider and its packages');
@@ -45,10 +44,7 @@ export async function ensureAiderImage(
         );
       }),
     );
-    return 'made';
-  } catch (error) {
-    throw couldNot(`The image ${AIDER_IMAGE} could not be built.`, error);
-  }
+  });
 }
 
 /** pip fills `<context>/aider`. What is not pinned, or not what it was, it refuses; nothing of what it fetches is run. */

@@ -1,23 +1,17 @@
 /**
  * The images of an engine: `swarmline/base:bookworm` and on it `swarmline/node:22`.
  *
- * Invariant: an image carries the digest of what it was made from as a label; it is made again exactly when that differs.
+ * 1. An image carries the digest of what it was made from as a label; it is made again exactly when that differs.
+ * 2. On one machine an image is made by one process at a time: whoever comes second finds it made.
  */
-import { cp, chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { cp, chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type Docker from 'dockerode';
 import { MissingError } from '../exit.ts';
 import type { Progress } from '../progress.ts';
-import {
-  AGENTS_IMAGE,
-  agentsInputs,
-  BASE_IMAGE,
-  BASE_LABEL,
-  imageInputs,
-  SANDBOX_IMAGE,
-  SANDBOX_LABEL,
-} from './image-inputs.ts';
+import { BASE_IMAGE, BASE_LABEL, imageInputs, SANDBOX_IMAGE, SANDBOX_LABEL } from './image-inputs.ts';
 import type { ImageInputs } from './image-inputs.ts';
+import { withLock } from './lock.ts';
 import { fetchPackage } from './npm-package.ts';
 import { ensureRootfs } from './rootfs.ts';
 
@@ -140,16 +134,36 @@ export async function inContext<T>(cacheDir: string, work: (context: string) => 
   }
 }
 
-export const couldNot = (what: string, error: unknown): MissingError =>
-  error instanceof MissingError
-    ? error
-    : new MissingError({ what, why: (error as Error).message, command: './swarmline doctor' }, { cause: error });
+/** Makes an image unless it is there with this digest. Throws MissingError. */
+export async function ensureMade(
+  docker: Docker,
+  image: { readonly name: string; readonly digest: string },
+  options: ImageOptions,
+  make: () => Promise<void>,
+): Promise<'present' | 'made'> {
+  const there = async (): Promise<boolean> => (await labels(docker, image.name))?.[SANDBOX_LABEL] === image.digest;
+  if (await there()) return 'present';
+  const lock = join(options.cacheDir, `${image.name.replaceAll(/[/:]/g, '-')}.lock`);
+  const work = async (): Promise<'present' | 'made'> => {
+    if (await there()) return 'present';
+    try {
+      await make();
+      return 'made';
+    } catch (error) {
+      if (error instanceof MissingError) throw error;
+      const what = `The image ${image.name} could not be built.`;
+      const why = (error as Error).message;
+      throw new MissingError({ what, why, command: './swarmline doctor' }, { cause: error });
+    }
+  };
+  return withLock(lock, work, () => options.progress.line(`waiting for another process that makes ${image.name}`));
+}
 
 /** Makes the sandbox image unless it is there and up to date. Throws MissingError. */
 export async function ensureImage(docker: Docker, options: ImageOptions): Promise<'present' | 'made'> {
   const inputs = await imageInputs();
-  if ((await labels(docker, SANDBOX_IMAGE))?.[SANDBOX_LABEL] === inputs.sandboxDigest) return 'present';
-  try {
+  const image = { name: SANDBOX_IMAGE, digest: inputs.sandboxDigest };
+  return ensureMade(docker, image, options, async () => {
     await ensureBase(docker, inputs, options);
     await options.progress.step(`building ${SANDBOX_IMAGE}`, async (note) => {
       const { node, npm } = inputs.versions;
@@ -163,7 +177,7 @@ export async function ensureImage(docker: Docker, options: ImageOptions): Promis
         await cp(npmPackage, join(context, 'npm'), { recursive: true, verbatimSymlinks: true });
         for (const name of ['npm-cli.js', 'npx-cli.js']) await chmod(join(context, 'npm', 'bin', name), 0o755);
         await cp(join(inputs.folder, 'sandbox.Dockerfile'), join(context, 'Dockerfile'));
-        const made = { [SANDBOX_LABEL]: inputs.sandboxDigest };
+        const made = { [SANDBOX_LABEL]: image.digest };
         await build(
           docker,
           context,
@@ -172,40 +186,5 @@ export async function ensureImage(docker: Docker, options: ImageOptions): Promis
         );
       });
     });
-    return 'made';
-  } catch (error) {
-    throw couldNot('The sandbox image could not be built.', error);
-  }
-}
-
-/** Makes the image with the agent programs, and what it stands on, unless it is there and up to date: some 200 MB are fetched. Throws MissingError. */
-export async function ensureAgentsImage(docker: Docker, options: ImageOptions): Promise<'present' | 'made'> {
-  const inputs = await imageInputs();
-  const agents = await agentsInputs(inputs);
-  if ((await labels(docker, AGENTS_IMAGE))?.[SANDBOX_LABEL] === agents.digest) return 'present';
-  await ensureImage(docker, options);
-  try {
-    await options.progress.step(`building ${AGENTS_IMAGE}`, async (note) => {
-      note(`fetching Claude Code ${agents.claude.version} and Codex ${agents.codex.version}`);
-      const claude = await fetchPackage(agents.claude, options.cacheDir);
-      const codex = join(await fetchPackage(agents.codex, options.cacheDir), 'vendor');
-      const [target = ''] = await readdir(codex);
-      await inContext(options.cacheDir, async (context) => {
-        await cp(join(claude, 'claude'), join(context, 'claude'));
-        await chmod(join(context, 'claude'), 0o755);
-        await cp(join(codex, target), join(context, 'codex'), { recursive: true, verbatimSymlinks: true });
-        await cp(join(inputs.folder, 'agents.Dockerfile'), join(context, 'Dockerfile'));
-        const made = { [SANDBOX_LABEL]: agents.digest };
-        await build(
-          docker,
-          context,
-          { dockerfile: 'Dockerfile', tag: AGENTS_IMAGE, args: { BASE: SANDBOX_IMAGE }, labels: made },
-          note,
-        );
-      });
-    });
-    return 'made';
-  } catch (error) {
-    throw couldNot(`The image ${AGENTS_IMAGE} could not be built.`, error);
-  }
+  });
 }

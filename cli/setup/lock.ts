@@ -1,4 +1,4 @@
-/** One `up` or `down` at a time per state folder. */
+/** One process at a time: an `up` or `down` of a state folder, the making of an image. */
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { poll, processIdentity } from './process.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createProgress } from '../../../cli/progress.ts';
 import { ensureAiderImage } from '../../../cli/setup/image-aider.ts';
 import { AGENTS_IMAGE, AIDER_IMAGE } from '../../../cli/setup/image-inputs.ts';
-import { ensureAgentsImage } from '../../../cli/setup/image.ts';
+import { ensureAgentsImage } from '../../../cli/setup/image-agents.ts';
 import { loadSettings } from '../../../cli/setup/settings.ts';
 import { EGRESS_DIR, ENGINE_DIR, engineFor } from '../../../engines/index.ts';
 import type { EngineOutcome } from '../../../engines/index.ts';
