@@ -1,7 +1,7 @@
 /** A run without Temporal, Postgres or a server: a real hub behind its server, a real Docker engine, a store in memory, and the activities over them. */
 import { PLANNING } from '../../support/planning.ts';
 import { randomUUID } from 'node:crypto';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
@@ -29,8 +29,17 @@ import { removeTree } from '../../../sandbox/owned-directory.ts';
 import { startServices } from '../../../sandbox/services.ts';
 import { ensureSetup } from '../../../sandbox/setup.ts';
 import type { NewReview } from '../../../store/index.ts';
+import type { Decision } from '../../../spec/plan/index.ts';
 import type { BaselineRecord } from '../../../spec/gate/baseline.ts';
-import type { AgentResult, CompiledSpec, GateResult, GateStep, ConfiguredStepName, TaskSpec } from '../../../spec/model.ts';
+import type {
+  AgentResult,
+  CompiledSpec,
+  GateResult,
+  GateStep,
+  ConfiguredStepName,
+  Role,
+  TaskSpec,
+} from '../../../spec/model.ts';
 
 jest.setTimeout(120_000);
 // A red or cancelled activity is what these tests are about, not something to warn of.
@@ -54,7 +63,9 @@ export const writes = (id: string, files: Record<string, string | null>, over: P
     ...over,
   });
 
-export type Commands = Partial<Record<ConfiguredStepName, string | { report?: string; command: string; wave?: string }>>;
+export type Commands = Partial<
+  Record<ConfiguredStepName, string | { report?: string; command: string; wave?: string }>
+>;
 
 function steps(commands: Commands): GateStep[] {
   return (
@@ -81,6 +92,10 @@ interface SpecChange {
   baseline?: 'refuse' | 'record';
   limits?: Partial<CompiledSpec['sandbox']['limits']>;
   setup?: CompiledSpec['sandbox']['setup'];
+  reviewers?: CompiledSpec['reviewers'];
+  merger?: Role;
+  /** Instead of its container: what an agent that only answers says, by the name of its step. */
+  answers?: (step: string) => string | { exitCode: number };
 }
 
 function specOf(change: SpecChange): CompiledSpec {
@@ -94,8 +109,8 @@ function specOf(change: SpecChange): CompiledSpec {
       image: process.env['SWARMLINE_TEST_IMAGE'] ?? 'swarmline/node:22', setup: change.setup ?? null, services: {},
       limits: { cpus: 1, memoryBytes: 256 * MIB, pids: 128, diskBytes: 64 * MIB, outputBytes: MIB, agentMs: 30_000, stepMs: 30_000, ...change.limits },
     },
-    roles: { worker: { engine: change.engine ?? 'scripted', model: null } },
-    reviewers: [],
+    roles: { worker: { engine: change.engine ?? 'scripted', model: null }, ...(change.merger === undefined ? {} : { merger: change.merger }) },
+    reviewers: change.reviewers ?? [],
     planning: PLANNING,
     policy: {
       schedule: 'waves', attempts: 4, fixAttempts: 2, inFlight: 8, overlap: 'refuse', approve: [], baseline: change.baseline ?? 'refuse', scaffold: [], breaks: [],
@@ -106,6 +121,8 @@ function specOf(change: SpecChange): CompiledSpec {
 }
 
 export interface MemoryStore extends AttemptStore {
+  readonly decided: Decision[];
+  readonly notes: { kind: string; task: string | null; message: string }[];
   readonly artifacts: Map<string, string>;
   readonly ended: Map<string, { outcome: string; why: string }>;
   readonly gates: Map<string, GateResult>;
@@ -120,11 +137,15 @@ function memoryStore(spec: CompiledSpec): MemoryStore {
   >();
   const agents = new Map<string, AgentResult>();
   const gates = new Map<string, GateResult>();
+  const decided: Decision[] = [];
+  const notes: { kind: string; task: string | null; message: string }[] = [];
   const reviews = new Map<string, NewReview[]>();
   let baseline: BaselineRecord | null = null;
   const of = (key: { task: string | null; attempt: number }): string => `${key.task ?? ''}/${key.attempt}`;
   return {
-    artifacts, ended, gates, given: reviews,
+    artifacts, ended, gates, given: reviews, decided, notes,
+    decisions: async () => decided,
+    note: async (_run, { kind, message }) => void notes.push({ kind, task: null, message }),
     spec: async () => spec,
     task: async (_run, id) => spec.tasks.find((task) => task.id === id) as TaskSpec,
     tasks: async () => [...spec.tasks],
@@ -140,7 +161,7 @@ function memoryStore(spec: CompiledSpec): MemoryStore {
     plan: async () => ({ spec, nodes: [], tasks: [], decisions: [] }),
     planAnswer: async () => null,
     savePlanAnswer: async () => undefined,
-    workLog: async () => [],
+    workLog: async (_run, { kinds, limit }) => notes.filter(({ kind }) => kinds.includes(kind)).slice(-limit),
     takeNotices: async () => [],
     lastFailure: async (_run, id) => {
       const last = [...ended.values()].filter((end) => end.task === id && end.outcome !== 'cancelled').toSorted((a, b) => b.attempt - a.attempt)[0];
@@ -169,6 +190,11 @@ export interface World {
   readonly activities: AttemptActivities;
   /** Containers that were started, by kind and step. */
   readonly started: string[];
+  /** Sockets that were opened: role and seat. */
+  readonly seats: string[];
+  /** What lay in the workspace of an agent that only answers, by the name of its step. */
+  readonly shown: ReadonlyMap<string, readonly string[]>;
+  perform<T>(work: () => Promise<T>): Promise<T>;
   agent(task: string, attempt?: number, startFrom?: RunAgentInput['startFrom']): Promise<AgentResult>;
   gate(over: Partial<RunGateInput> & { commit: string }): Promise<GateResult>;
   taskGate(task: string, commit: string, over?: Partial<RunGateInput>): Promise<GateResult>;
@@ -224,11 +250,31 @@ export async function world(files: Record<string, string>, change: SpecChange): 
   const log = { info: () => undefined, warn: () => undefined };
   const sandbox = createSandbox({ docker, instance, hostId: 'host-1', stateDir: root, caBundle: null, slots: 4, log });
   const started: string[] = [];
+  const seats: string[] = [];
+  const shown = new Map<string, string[]>();
   const store = memoryStore(specOf(change));
   const deps: AttemptDeps = {
-    gateway: { open: async () => { throw new Error('no gateway in this test'); }, close: async () => undefined },
+    gateway: {
+      open: async ({ role, seat }) => {
+        if (change.answers === undefined) throw new Error('no gateway in this test');
+        seats.push(`${role} ${seat ?? ''}`);
+        return root;
+      },
+      close: async () => undefined,
+    },
     hostId: 'host-1', stateDir: root, store, log, now: Date.now, collectTree,
-    sandbox: { ...sandbox, runStep: (request, options) => (started.push(`${request.key.kind} ${request.key.step}`), sandbox.runStep(request, options)) },
+    sandbox: {
+      ...sandbox,
+      runStep: async (request, options) => {
+        started.push(`${request.key.kind} ${request.key.step}`);
+        if (change.answers === undefined || request.key.step === 'agent' || request.key.kind !== 'agent') return sandbox.runStep(request, options);
+        const said = change.answers(request.key.step);
+        shown.set(request.key.step, await readdir(request.workspace!.dir));
+        const exitCode = typeof said === 'string' ? 0 : said.exitCode;
+        if (typeof said === 'string') await writeFile(request.outputFile, claudeSays(said));
+        return { end: 'exited', exitCode, durationMs: 7, outputBytes: 0, truncated: false, childOom: false, detail: null };
+      },
+    },
     openWorkspace: (request) => openWorkspace({ ...request, stateDir: root, uid: sandboxUser().uid, store: 'directory' }),
     startServices: (request) => startServices({ ...request, sandbox }),
     ensureSetup: (request) => ensureSetup({ ...request, sandbox, cacheDir: join(root, 'setup'), lend: {} }),
@@ -254,7 +300,7 @@ export async function world(files: Record<string, string>, change: SpecChange): 
   const containers = async (): Promise<number> =>
     (await docker.listContainers({ all: true, filters: { label: [`swarmline.instance=${instance}`] } })).length;
   return {
-    base, hub, store, deps, activities, started, gate, commit, containers,
+    base, hub, store, deps, activities, started, seats, shown, gate, commit, containers, perform,
     agent: (task, attempt = 1, startFrom = 'verified') => perform(() => activities.runAgent({ run: RUN, task, round: 1, attempt, startFrom })),
     taskGate: (task, at, over = {}) => gate({ key: `${task}/1`, level: 'task', base, task, attempt: 1, onto: 'verified', commit: at, ...over }),
     proof: (at, sample) => perform(() => activities.proveGate({ run: RUN, commit: at, sample })),
@@ -285,6 +331,15 @@ export async function world(files: Record<string, string>, change: SpecChange): 
     },
   }; // prettier-ignore
 }
+
+/** As Claude Code prints an answer without a tool. */
+const claudeSays = (text: string): string =>
+  [
+    { type: 'assistant', message: { content: [{ type: 'text', text }] } },
+    { type: 'result', is_error: false, result: text },
+  ]
+    .map((line) => `${JSON.stringify(line)}\n`)
+    .join('');
 
 export const okResult = (result: AgentResult): Extract<AgentResult, { ok: true }> => {
   if (!result.ok) throw new Error(`${result.cause}: ${result.why}`);
