@@ -2,8 +2,10 @@
 import { listTree, printablePath, readBlobs } from '../mainline/git.ts';
 import type { LastFailure } from '../engines/index.ts';
 import { anyGlob, isLiteral, unescapeGlob } from '../spec/globs.ts';
-import { buildPrompt } from '../spec/prompt/index.ts';
+import { buildPrompt, guideIndex, guideRules } from '../spec/prompt/index.ts';
+import type { NamedText } from '../spec/prompt/index.ts';
 import type { Attempt } from './agent-attempt.ts';
+import { agentsNotes } from './agents-notes.ts';
 import type { AttemptDeps } from './attempt-ports.ts';
 
 /** Of a prompt: some 50,000 tokens, which leaves most of a model's context for its work. */
@@ -11,10 +13,12 @@ const PROMPT_BYTES = 200_000;
 /** A larger file is not shown: an agent reads what it needs of it. */
 const FILE_BYTES = 256 * 1024;
 const FILES = 200;
+/** Newest entries of the work log. */
+const NOTES = 20;
 
 /** @param tree what is checked out for the agent. The prompt is kept as an artifact by whoever asks. */
 export async function promptFor(
-  { key, task, scratch }: Attempt,
+  { key, spec, task, engine, scratch }: Attempt,
   tree: string,
   lastFailure: LastFailure | null,
   deps: AttemptDeps,
@@ -25,35 +29,46 @@ export async function promptFor(
       .filter((entry) => entry.type === 'blob' && entry.mode !== '120000')
       .map((entry) => [printablePath(entry.path).path, { oid: entry.oid, size: entry.size ?? 0 }]),
   );
-  const matching = (globs: readonly string[]): string[] => {
+  const unread: { path: string; why: string }[] = [];
+  const matching = (globs: readonly string[], what: string): string[] => {
     const matches = anyGlob(globs);
-    return [...paths.keys()].filter(matches).slice(0, FILES);
+    const all = [...paths.keys()].filter(matches);
+    if (all.length > FILES)
+      unread.push({ path: globs.join(', '), why: `${all.length - FILES} more ${what}, beyond ${FILES}` });
+    return all.slice(0, FILES);
   };
-  const [allowed, references] = [matching(task.files.allow), matching(task.files.reference)];
-  const wanted = [...new Set([...allowed, ...references])].flatMap((path) => {
-    const file = paths.get(path)!;
-    return file.size <= FILE_BYTES ? [file.oid] : [];
-  });
-  const blobs = await readBlobs(scratch.gitDir, wanted);
-  const contentOf = (path: string): string => {
+  const allowed = matching(task.files.allow, 'files that you may change');
+  const references = matching(task.files.reference, 'files to refer to');
+  const index = guideIndex(guideRules(spec.repository.fieldGuide));
+  const wanted = [...new Set([...allowed, ...references, ...(paths.has(index) ? [index] : [])])];
+  const blobs = await readBlobs(
+    scratch.gitDir,
+    wanted.flatMap((path) => (paths.get(path)!.size <= FILE_BYTES ? [paths.get(path)!.oid] : [])),
+  );
+  const shown = new Map<string, string>();
+  for (const path of wanted) {
     const { oid, size } = paths.get(path)!;
     const blob = blobs.get(oid);
-    if (blob === undefined) return `(${size} bytes: too large to be shown here)`;
-    return blob.includes(0) ? `(${size} bytes that are no text)` : blob.toString('utf8');
-  };
+    if (blob === undefined) unread.push({ path, why: `${size} bytes, too large to be shown here` });
+    else if (blob.includes(0)) unread.push({ path, why: `${size} bytes that are no text` });
+    else shown.set(path, blob.toString('utf8'));
+  }
+  const textsOf = (files: readonly string[]): NamedText[] =>
+    files.flatMap((path) => (shown.has(path) ? [{ path, content: shown.get(path)! }] : []));
   const missing = task.files.allow
     .filter((glob) => isLiteral(glob) && !paths.has(unescapeGlob(glob)))
     .map((glob) => ({ path: unescapeGlob(glob), content: null }));
   const notices = await deps.store.takeNotices(key.run, key.task);
   return buildPrompt({
     task,
-    allowed: [...allowed.map((path) => ({ path, content: contentOf(path) })), ...missing],
-    references: references.map((path) => ({ path, content: contentOf(path) })),
-    fieldGuide: null,
+    allowed: [...textsOf(allowed), ...missing],
+    references: textsOf(references),
+    unread,
+    fieldGuide: shown.get(index) ?? null,
     notices: notices.map(({ commit, byTask, files }) => `${files.join(', ')} changed in ${commit} by task ${byTask}`),
-    notes: [],
+    notes: (await agentsNotes(key.run, deps)).slice(-NOTES),
     lastFailure,
     tools: true,
-    maxBytes: PROMPT_BYTES,
+    maxBytes: Math.min(PROMPT_BYTES, engine.promptBytes ?? Infinity),
   }).text;
 }

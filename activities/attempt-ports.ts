@@ -75,8 +75,11 @@ export interface AttemptStore {
     run: string,
     said: { node: string; attempt: number; occasion: string; answer: string | null },
   ): Promise<void>;
-  /** What was discovered, failed at and decided in the run, by whomever; oldest first. */
-  workLog(run: string): Promise<readonly { kind: string; task: string | null; message: string }[]>;
+  /** The newest entries of these kinds, by whomever; oldest first. */
+  workLog(
+    run: string,
+    which: { kinds: readonly string[]; limit: number },
+  ): Promise<readonly { kind: string; task: string | null; message: string }[]>;
   saveArtifact(name: ArtifactName, content: Buffer | string): Promise<void>;
   artifact(name: ArtifactName): Promise<string | null>;
   /** Of one attempt. */

@@ -40,7 +40,7 @@ export function attemptStore(db: Db): AttemptStore {
     plan: (run) => loadPlan(db, run),
     planAnswer: (run, node, attempt) => loadPlanAnswer(db, run, node, attempt),
     savePlanAnswer: (run, said) => savePlanAnswer(db, run, said),
-    workLog: (run) => listLogEntries(db, run),
+    workLog: (run, which) => listLogEntries(db, run, which),
     saveArtifact: (name, content) => saveArtifact(db, name, content),
     artifact: async (name) => (await loadArtifact(db, name))?.content ?? null,
     reviews: (key) => listReviews(db, key),

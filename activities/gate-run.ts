@@ -2,7 +2,9 @@
  * One judgement of a commit at a level.
  *
  * 1. The same tree under the same configuration, asked for under the same key, is judged once.
- * 2. At task level the commit is judged merged with the newest verified (base given, never computed), with the task's preset tests
+ * 2. Steps of ours go first, for they need no container (gate-own.ts), whatever the level; the decisions that they know are part of the
+ *    configuration.
+ * 3. At task level the commit is judged merged with the newest verified (base given, never computed), with the task's preset tests
  *    over it; at every level protected files are those of the base. What a task's tree says about its own judgement has no effect.
  */
 import { createHash } from 'node:crypto';
@@ -10,6 +12,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { mergeTrees, treeOf } from '../mainline/git.ts';
 import { ServiceFailed } from '../sandbox/faults.ts';
 import { changedFiles, changedLines } from '../sandbox/gate-changes.ts';
+import { judgeOwnSteps } from '../sandbox/gate-own.ts';
 import { runGateSteps } from '../sandbox/gate.ts';
 import type { GateVerdict } from '../sandbox/gate.ts';
 import { putFiles, restoreFrom } from '../sandbox/overlay.ts';
@@ -18,17 +21,23 @@ import type { Scratch } from '../sandbox/scratch.ts';
 import type { BaselineRecord } from '../spec/gate/baseline.ts';
 import { planGate } from '../spec/gate/plan.ts';
 import type { PlannedStep } from '../spec/gate/plan.ts';
+import { anyGlob } from '../spec/globs.ts';
 import type { CompiledSpec, GateResult, TaskSpec } from '../spec/model.ts';
-import { setUp } from './set-up.ts';
+import type { Decision } from '../spec/plan/index.ts';
+import { guideRules } from '../spec/prompt/index.ts';
 import type { AttemptDeps } from './attempt-ports.ts';
 import type { RunGateInput } from './contract.ts';
 import { BASELINE_KEY, recordGate, redBeforeSteps, saveResult } from './gate-record.ts';
 import type { Judgement } from './gate-record.ts';
+import { tellStale } from './gate-stale.ts';
 import { FAILURE_TYPES } from './running.ts';
 import type { Running } from './running.ts';
+import { setUp } from './set-up.ts';
 
 /** All that a judgement is made on. */
 interface Bench extends Judgement {
+  readonly task: TaskSpec | null;
+  readonly decisions: readonly Decision[];
   readonly plan: readonly PlannedStep[];
   readonly image: string;
   readonly onto: string | null;
@@ -52,12 +61,15 @@ export async function gateRun(input: RunGateInput, deps: AttemptDeps, running: R
     const baseline = counts ? await deps.store.baseline(input.run) : null;
     const image = await deps.resolveImage(spec.sandbox.image);
     await deps.store.noteImage(input.run, image);
-    const judged = { tree, config: configDigest(spec, plan, image, input, baseline) };
+    const decisions = await deps.store.decisions(input.run);
+    const judged = { tree, config: configDigest(spec, plan, image, input, baseline, decisions) };
     const known = await deps.store.gateResult(input.run, input.key, input.level, input.commit);
     if (known !== null && known.outcome !== 'conflict' && known.judged?.tree === tree) {
       if (known.judged.config === judged.config) return known;
     }
-    return await judge({ input, spec, judged, plan, image, onto, scratch, baseline }, deps, running);
+    if (input.level === 'wave' && input.base !== null && input.only === undefined)
+      await tellStale(input.run, { gitDir: scratch.gitDir, tree, decisions }, deps, running.signal);
+    return await judge({ input, spec, task, judged, plan, image, onto, scratch, baseline, decisions }, deps, running);
   } finally {
     await scratch.close();
   }
@@ -111,6 +123,39 @@ async function judge(bench: Bench, deps: AttemptDeps, running: Running): Promise
 }
 
 async function steps(bench: Bench, deps: AttemptDeps, running: Running): Promise<GateVerdict> {
+  const own = await ownSteps(bench, deps);
+  if (own.red !== null) return { ...own, notRun: bench.plan.map(({ name }) => name), failed: {} };
+  const verdict = await configuredSteps(bench, deps, running);
+  return {
+    ...verdict,
+    steps: [...own.steps, ...verdict.steps],
+    outputs: [...own.outputs, ...verdict.outputs],
+  };
+}
+
+/** Nothing without a base: what was there before the first task is nobody's change. */
+async function ownSteps(
+  { input, spec, task, judged, onto, scratch, decisions }: Bench,
+  deps: AttemptDeps,
+): ReturnType<typeof judgeOwnSteps> {
+  if (input.base === null) return { steps: [], red: null, outputs: [] };
+  const isProtected = anyGlob(spec.repository.protected);
+  return judgeOwnSteps({
+    scratch,
+    tree: judged.tree,
+    commit: input.commit,
+    base: input.base,
+    onto: onto ?? input.base,
+    decisions,
+    guide: guideRules(spec.repository.fieldGuide),
+    leaveOut: (path) => isProtected(path) || (task !== null && path in task.tests),
+    only: input.only,
+    waive: input.waive,
+    now: deps.now,
+  });
+}
+
+async function configuredSteps(bench: Bench, deps: AttemptDeps, running: Running): Promise<GateVerdict> {
   const { input, spec, judged, plan, image, onto, scratch, baseline } = bench;
   const key = { run: input.run, task: input.task, attempt: input.attempt ?? 0 };
   running.report({ phase: 'set-up' });
@@ -148,8 +193,11 @@ function configDigest(
   image: string,
   input: RunGateInput,
   baseline: BaselineRecord | null,
+  decisions: readonly Decision[],
 ): string {
   const { setup, services, limits } = spec.sandbox;
-  const config = [plan, image, setup, services, limits, input.base, input.rerunRed, baseline];
+  const stand = decisions.map(({ id, supersededBy }) => [id, supersededBy]);
+  const own = [stand, input.only ?? null, input.waive ?? [], spec.repository.fieldGuide];
+  const config = [plan, image, setup, services, limits, input.base, input.rerunRed, baseline, own];
   return createHash('sha256').update(JSON.stringify(config)).digest('hex');
 }

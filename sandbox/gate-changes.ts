@@ -3,7 +3,7 @@ import { diffTrees, git, listTree, printablePath } from '../mainline/git.ts';
 import { addedRanges } from '../spec/gate/coverage.ts';
 import type { LineRange } from '../spec/gate/coverage.ts';
 
-const isFile = (mode: string | null): boolean => mode === '100644' || mode === '100755';
+export const isFileMode = (mode: string | null): boolean => mode === '100644' || mode === '100755';
 
 /**
  * Files that differ between base and commit and are regular files in the tree that is judged. base null: every file of the tree
@@ -17,7 +17,7 @@ export async function changedFiles(
 ): Promise<string[]> {
   const there = new Set(
     (await listTree(gitDir, judged))
-      .filter((entry) => isFile(entry.mode))
+      .filter((entry) => isFileMode(entry.mode))
       .map((entry) => printablePath(entry.path))
       .filter((name) => name.validUtf8)
       .map((name) => name.path),
@@ -25,7 +25,7 @@ export async function changedFiles(
   if (base === null) return [...there].toSorted();
   const changes = await diffTrees(gitDir, base, commit);
   return changes
-    .filter((change) => isFile(change.newMode) && change.validUtf8 && there.has(change.path))
+    .filter((change) => isFileMode(change.newMode) && change.validUtf8 && there.has(change.path))
     .map((change) => change.path)
     .toSorted();
 }
@@ -39,8 +39,8 @@ export async function changedLines(
 ): Promise<Map<string, LineRange[]>> {
   const lines = new Map<string, LineRange[]>();
   for (const change of await diffTrees(gitDir, base, tree)) {
-    if (!isFile(change.newMode) || change.newOid === null || !wanted(change.path)) continue;
-    if (change.oldOid === null || !isFile(change.oldMode)) {
+    if (!isFileMode(change.newMode) || change.newOid === null || !wanted(change.path)) continue;
+    if (change.oldOid === null || !isFileMode(change.oldMode)) {
       lines.set(change.path, [{ from: 1, to: Number.MAX_SAFE_INTEGER }]);
       continue;
     }

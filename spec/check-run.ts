@@ -45,6 +45,13 @@ function checkRepository(check: Checking, repository: RawSpec['repository']): vo
   if (url !== null) check.sayIf(['repository', 'url'], urlProblem(url));
   check.sayIf(['repository', 'branch'], branchProblem(repository.branch));
   if (credentials !== null) check.sayIf(['repository', 'credentials'], credentialProblem(credentials));
+  const { fieldGuide } = repository;
+  const folderProblem =
+    globProblem(fieldGuide) ?? (isLiteral(fieldGuide) ? null : `"${fieldGuide}" is a glob; name one folder`);
+  check.sayIf(
+    ['repository', 'fieldGuide'],
+    folderProblem ?? (fieldGuide.endsWith('/') ? 'names a folder; leave the "/" at its end out' : null),
+  );
   for (const list of ['contracts', 'manifests', 'protected', 'union'] as const)
     check.globs(['repository', list], repository[list] ?? []);
 }

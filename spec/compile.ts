@@ -40,6 +40,7 @@ export function compileSpec(
       protected: parts.protected,
       union: repository.union,
       maxFileBytes: bytes(repository.maxFile),
+      fieldGuide: repository.fieldGuide,
     },
     gate: parts.gate,
     sandbox: {
@@ -49,6 +50,7 @@ export function compileSpec(
       limits: compileLimits(sandbox.limits),
     },
     roles: compileRoles(raw.roles),
+    engines: raw.engines,
     reviewers: compileReviewers(raw.roles.reviewer),
     planning: compilePlanning(raw.planning),
     policy: { ...raw.policy, scaffold: parts.scaffold, breaks: parts.breaks },

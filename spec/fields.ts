@@ -20,14 +20,13 @@ import {
   type Value,
 } from './field.ts';
 import { either, group, list, map, optional, withDefaults } from './field-groups.ts';
+import { ENGINES, engines } from './fields-engines.ts';
 import { fanOutFields, ID_LIMITS, MAX_TASKS, taskFields } from './fields-task.ts';
 import { APPROVALS, NOTIFY_EVENTS, REPLAN_OCCASIONS, SCOPE_POLICIES } from './model.ts';
 import type { RoleName, SpendLimit } from './model.ts';
 import { REVIEW_POLICIES, REVIEW_VIEWS } from './review.ts';
 import { DEFAULT_BOUNDS } from './plan/context.ts';
 
-/** The engines that a role may name. Which of them a build carries is the engines room's to say. */
-export const ENGINES = ['command', 'scripted', 'claude-code', 'codex', 'aider', 'external'] as const;
 export const SKIP = 'skip';
 
 // ───────────────────────────── gate ─────────────────────────────
@@ -131,7 +130,9 @@ const sandbox = group({
 // ───────────────────────────── roles ─────────────────────────────
 
 const ROLE = {
-  engine: choice('The program that edits files.', ENGINES),
+  engine: text('The program that edits files.', {
+    limits: `one of ${ENGINES.join(', ')}, or a name of \`engines\``,
+  }),
   model: optionalText('The model, for engines that have a choice.'),
 };
 const reviewer = group({
@@ -332,10 +333,15 @@ export const specFields = group({
       default: [],
     }),
     maxFile: size('Largest file that a task may add or change.', { min: '1k', max: '1g', default: '10m' }),
+    fieldGuide: text(
+      'Folder of the field guide: pages by which agents tell later ones what they must know, and `INDEX.md` (at most 60 lines), which names each and is told to every agent at its start; a gate step of ours, `guide`, holds it to that. A task writes there only where its `files.allow` says so.',
+      { default: 'docs/field-guide', limits: 'relative to the root of the repository; no glob' },
+    ),
   }),
   gate,
   sandbox: withDefaults(sandbox),
   roles,
+  engines,
   planning: withDefaults(planning),
   policy: withDefaults(policy),
   budget: withDefaults(

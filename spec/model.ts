@@ -24,13 +24,19 @@ export type TaskKind = (typeof TASK_KINDS)[number];
 
 export const REQUIRED_STEPS = ['lint', 'typecheck', 'test', 'build'] as const;
 export const GATE_STEPS = [...REQUIRED_STEPS, 'integration', 'coverage'] as const;
-export type GateStepName = (typeof GATE_STEPS)[number];
+export type ConfiguredStepName = (typeof GATE_STEPS)[number];
+/**
+ * Every step that can be red, and that a person may waive, in the order in which they run. Those that no spec configures are ours:
+ * references to decisions, the field guide, faults planted on changed lines.
+ */
+export const JUDGED_STEPS = ['decisions', 'guide', ...GATE_STEPS, 'mutation'] as const;
+export type GateStepName = (typeof JUDGED_STEPS)[number];
 export const GATE_LEVELS = ['task', 'mainline', 'wave'] as const;
 export type GateLevel = (typeof GATE_LEVELS)[number];
 
 /** One gate step: a shell command by level (run as `sh -c` in the sandbox), already inherited downwards. null: not run at this level. */
 export interface GateStep {
-  readonly name: GateStepName;
+  readonly name: ConfiguredStepName;
   /** true: the spec says "skip" in so many words. */
   readonly skip: boolean;
   readonly commands: Readonly<Record<GateLevel, string | null>>;
@@ -84,6 +90,16 @@ export interface Role {
 /** Each sees one view, so that they err differently. */
 export interface Reviewer extends Role {
   readonly sees: ReviewView;
+}
+
+/** A CLI of the user's that edits files, as a spec describes it. */
+export interface EngineRecipe {
+  /** In it and in `env` stand placeholders (fields-engines.ts). */
+  readonly command: readonly string[];
+  readonly prompt: 'stdin' | 'file' | 'argument';
+  readonly env: Readonly<Record<string, string>>;
+  /** It asks models. */
+  readonly gateway: boolean;
 }
 
 export const APPROVALS = ['plan', 'merge', 'wave', 'delivery'] as const;
@@ -160,6 +176,8 @@ export interface CompiledSpec {
     readonly union: readonly string[];
     /** A task that makes a larger file is refused. */
     readonly maxFileBytes: number;
+    /** Folder of the field guide (prompt/field-guide.ts). */
+    readonly fieldGuide: string;
   };
   readonly gate: { readonly steps: readonly GateStep[]; readonly coverage: CoverageRule | null };
   readonly sandbox: {
@@ -171,6 +189,8 @@ export interface CompiledSpec {
   readonly roles: Readonly<Partial<Record<RoleName, Role>>> & { readonly worker: Role };
   /** In the order of the spec; `roles.reviewer` is the first of them. */
   readonly reviewers: readonly Reviewer[];
+  /** Engines of this spec's own, by name. */
+  readonly engines: Readonly<Record<string, EngineRecipe>>;
   readonly planning: Planning;
   readonly policy: Policy;
   readonly budget: Budget;

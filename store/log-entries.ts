@@ -40,16 +40,16 @@ export async function addLogEntry(
   );
 }
 
-/** The newest `limit` entries, oldest first; of one task where it is named. */
+/** The newest `limit` entries, oldest first; of one task, or of some kinds, where they are named. */
 export async function listLogEntries(
   db: Db,
   run: string,
-  options: { readonly task?: string; readonly limit?: number } = {},
+  options: { readonly task?: string; readonly kinds?: readonly string[]; readonly limit?: number } = {},
 ): Promise<LogEntry[]> {
   const { rows } = await db.query(
     `select key, at, kind, task, message, data from log_entries
-     where run = $1 and ($2::text is null or task = $2) order by at desc, key desc limit $3`,
-    [run, options.task ?? null, options.limit ?? 200],
+     where run = $1 and ($2::text is null or task = $2) and ($4::text[] is null or kind = any ($4)) order by at desc, key desc limit $3`,
+    [run, options.task ?? null, options.limit ?? 200, options.kinds ?? null],
   );
   return rows.toReversed().map((row) => fromRow<LogEntry>(row));
 }

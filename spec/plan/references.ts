@@ -13,8 +13,9 @@ export interface Reference {
   readonly line: number;
 }
 
-/** The mark split, so that this file itself refers to nothing. */
-const MARK = new RegExp(['swarm', 'decision[ \\t]+([a-z0-9][a-z0-9.-]{0,62})'].join(':'), 'gi');
+/** The mark split, so that this file itself refers to nothing. What `git grep -i` looks for. */
+export const REFERENCE_MARK = ['swarm', 'decision'].join(':');
+const MARK = new RegExp(`${REFERENCE_MARK}[ \\t]+([a-z0-9][a-z0-9.-]{0,62})`, 'gi');
 
 export function decisionReferences(text: string): Reference[] {
   const out: Reference[] = [];
@@ -34,16 +35,22 @@ export interface BrokenReference extends Reference {
   readonly message: string;
 }
 
+export interface ReferringFile {
+  readonly path: string;
+  readonly text: string;
+  /** What it said before the change that is judged: a decision that was unknown then already is not that change's mistake. */
+  readonly before?: string;
+}
+
 /** References to decisions that do not exist or no longer stand. */
-export function brokenReferences(
-  files: readonly { readonly path: string; readonly text: string }[],
-  decisions: readonly Decision[],
-): BrokenReference[] {
+export function brokenReferences(files: readonly ReferringFile[], decisions: readonly Decision[]): BrokenReference[] {
   const byId = new Map(decisions.map((decision) => [decision.id, decision]));
-  return files.flatMap(({ path, text }) =>
-    decisionReferences(text).flatMap(({ id, line }): BrokenReference[] => {
+  return files.flatMap(({ path, text, before = '' }) => {
+    const old = new Set(decisionReferences(before).map(({ id }) => id));
+    return decisionReferences(text).flatMap(({ id, line }): BrokenReference[] => {
       const decision = byId.get(id);
       if (decision === undefined) {
+        if (old.has(id)) return [];
         const message = `there is no decision "${id}"${didYouMean(id, [...byId.keys()])}`;
         return [{ path, line, id, why: 'missing', message }];
       }
@@ -51,8 +58,8 @@ export function brokenReferences(
       const now = standingFor(decisions, id);
       const follow = now === null ? '' : `: follow "${now.id}" (${now.subject}) and refer to it`;
       return [{ path, line, id, why: 'superseded', message: `the decision "${id}" was superseded${follow}` }];
-    }),
-  );
+    });
+  });
 }
 
 /** What the gate step prints when it is red; '' when it is green. */

@@ -66,6 +66,6 @@ const TOOLS =
 
 function failed({ cause, why }: NonNullable<PromptInput['lastFailure']>): string {
   const said = why.trim();
-  const told = said.includes('\n') ? `\n\n${fenced(said)}` : ` ${said}`;
+  const told = /[\r\n\u2028\u2029]/.test(said) ? `\n\n${fenced(said)}` : ` ${said}`;
   return `An earlier attempt at this task failed (${cause}). Its changes are gone; begin from the files as they are.${told}`;
 }

@@ -14,6 +14,10 @@ export interface GuideRules {
 }
 export const GUIDE_RULES: GuideRules = { folder: 'docs/field-guide', index: 'INDEX.md', maxLines: 60 };
 
+/** @param folder as the spec says; undefined: of a run that was stored before it could */
+export const guideRules = (folder: string | undefined): GuideRules =>
+  folder === undefined ? GUIDE_RULES : { ...GUIDE_RULES, folder };
+
 /** Path of the index. */
 export const guideIndex = ({ folder, index }: GuideRules): string => `${folder}/${index}`;
 
@@ -47,6 +51,24 @@ export function guideProblems(
       if (!pages.includes(name)) out.push(`${own}:${i + 1}: error: names ${name}, which is not there`);
   });
   return out;
+}
+
+/** Of the guide in one tree. */
+export interface GuideState {
+  readonly paths: readonly string[];
+  readonly index: string | null;
+}
+
+/**
+ * What a change made wrong with the guide: problems that it had before do not count, wherever their line is now, nor does an index that was
+ * too long and has not grown.
+ */
+export function newGuideProblems(before: GuideState, now: GuideState, rules: GuideRules = GUIDE_RULES): string[] {
+  const linesBefore = before.index === null ? 0 : before.index.trimEnd().split('\n').length;
+  const allowed = { ...rules, maxLines: Math.max(rules.maxLines, linesBefore) };
+  const place = (problem: string): string => problem.replace(/:\d+: error: /, ': error: ');
+  const old = new Set(guideProblems(before.paths, before.index, rules).map(place));
+  return guideProblems(now.paths, now.index, allowed).filter((problem) => !old.has(place(problem)));
 }
 
 /** Pages in a line: `name.md` as the target of a link, or at the line's beginning. */

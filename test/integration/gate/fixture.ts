@@ -109,6 +109,7 @@ function specOf(change: SpecChange): CompiledSpec {
       image: process.env['SWARMLINE_TEST_IMAGE'] ?? 'swarmline/node:22', setup: change.setup ?? null, services: {},
       limits: { cpus: 1, memoryBytes: 256 * MIB, pids: 128, diskBytes: 64 * MIB, outputBytes: MIB, agentMs: 30_000, stepMs: 30_000, ...change.limits },
     },
+    engines: {},
     roles: { worker: { engine: change.engine ?? 'scripted', model: null }, ...(change.merger === undefined ? {} : { merger: change.merger }) },
     reviewers: change.reviewers ?? [],
     planning: PLANNING,

@@ -29,7 +29,7 @@ export const compiledSpec = (tasks: readonly TaskSpec[] = [], more: Partial<Comp
     manifests: [],
     protected: [],
     union: [],
-    maxFileBytes: 1e6,
+    maxFileBytes: 1e6, fieldGuide: 'docs/field-guide',
   },
   gate: { steps: [], coverage: null },
   sandbox: {
@@ -46,6 +46,7 @@ export const compiledSpec = (tasks: readonly TaskSpec[] = [], more: Partial<Comp
       stepMs: 6e5,
     },
   },
+  engines: {},
   roles: { worker: { engine: 'scripted', model: null } },
   reviewers: [],
   planning: PLANNING,

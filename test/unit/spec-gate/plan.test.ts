@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { planGate } from '../../../spec/gate/plan.ts';
-import type { CompiledSpec, GateStep, GateStepName } from '../../../spec/model.ts';
+import type { CompiledSpec, GateStep, ConfiguredStepName } from '../../../spec/model.ts';
 
-const step = (name: GateStepName, task: string | null, mainline = task, wave = mainline): GateStep => ({
+const step = (name: ConfiguredStepName, task: string | null, mainline = task, wave = mainline): GateStep => ({
   name,
   skip: false,
   commands: { task, mainline, wave },

@@ -173,4 +173,16 @@ describe('references in code', () => {
     );
     expect(referenceReport([])).toBe('');
   });
+
+  it('to a decision that nobody knows are no mistake of whoever changes a file that named it before', () => {
+    const text = `// ${ref('v0')}\n// ${ref('v9')}\n`;
+    const known = [decision('v1', { supersededBy: 'v2' }), decision('v2')];
+    const ids = (before?: string) =>
+      brokenReferences([{ path: 'a.ts', text, ...(before === undefined ? {} : { before }) }], known).map(
+        ({ id }) => id,
+      );
+    expect(ids()).toEqual(['v0', 'v9']);
+    expect(ids(`# ${ref('V0')}.`)).toEqual(['v9']);
+    expect(brokenReferences([{ path: 'a.ts', text: ref('v1'), before: ref('v1') }], known)).toHaveLength(1);
+  });
 });

@@ -59,7 +59,7 @@ export const context = (more: Partial<PlanContext> = {}): PlanContext => ({
       manifests: ['package.json', 'package-lock.json'],
       protected: ['vitest.config.ts'],
       union: ['CHANGELOG.md'],
-      maxFileBytes: 1e6,
+      maxFileBytes: 1e6, fieldGuide: 'docs/field-guide',
     },
     policy: {
       schedule: 'waves',

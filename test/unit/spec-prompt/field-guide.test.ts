@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { guideIndex, guideProblems } from '../../../spec/prompt/index.ts';
+import { guideIndex, guideProblems, guideRules, newGuideProblems } from '../../../spec/prompt/index.ts';
 
 const rules = { folder: 'guide', index: 'INDEX.md', maxLines: 3 };
 const paths = ['src/a.ts', 'guide/INDEX.md', 'guide/money.md', 'guide/db/pool.md'];
@@ -23,5 +23,27 @@ describe('the field guide', () => {
     ]);
     expect(check(null)).toEqual(['guide/INDEX.md: error: is missing, so that nobody is told of money.md, db/pool.md']);
     expect(guideIndex(rules)).toBe('guide/INDEX.md');
+  });
+
+  it('is judged by what a change made wrong: what was so before does not count, wherever its line is now', () => {
+    const before = { paths, index: '- dates.md: gone\n- money.md\n' };
+    const now = (index: string, where = paths) => newGuideProblems(before, { paths: where, index }, rules);
+    expect(now('# Guide\n- dates.md: gone\n- money.md\n')).toEqual([]);
+    expect(now('- dates.md: gone\n')).toEqual(['guide/INDEX.md: error: does not name money.md']);
+    expect(now('- dates.md: gone\n- money.md\n', [...paths, 'guide/new.md'])).toEqual([
+      'guide/INDEX.md: error: does not name new.md',
+    ]);
+  });
+
+  it('that was too long before may stay so, and not grow', () => {
+    const long = (lines: number) => ({ paths: [], index: 'x\n'.repeat(lines) });
+    expect(newGuideProblems(long(5), long(5), rules)).toEqual([]);
+    expect(newGuideProblems(long(5), long(6), rules)).toHaveLength(1);
+    expect(newGuideProblems({ paths: [], index: null }, long(4), rules)).toHaveLength(1);
+  });
+
+  it('is where the spec says', () => {
+    expect(guideIndex(guideRules('doc/guide'))).toBe('doc/guide/INDEX.md');
+    expect(guideIndex(guideRules(undefined))).toBe('docs/field-guide/INDEX.md');
   });
 });

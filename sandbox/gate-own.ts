@@ -1,0 +1,174 @@
+/**
+ * Steps of ours: references to decisions (`decisions`) and the field guide (`guide`). Judged from stored objects, before and without a
+ * container, at every level.
+ *
+ * 1. Counted is what the judged change touched: files that differ from the commit that it is counted from (where an attempt started,
+ *    `verified`, `main`). So a task is red only for files that are its own to mend, and a search for a culprit ends at the change that
+ *    brought the reference. A tree judged as a whole would be red for everybody as soon as a planner supersedes a decision that landed
+ *    files refer to: the search would take out one innocent after the other, and nothing could come green again.
+ * 2. What a superseded decision leaves in files that nobody touched is told, not judged (`staleReferences`): at integration points, in the
+ *    work log, which planners and agents read; a planner, who alone supersedes, is called at that moment and adds the tasks that follow.
+ *    Whoever touches such a file before that has to follow too.
+ * 3. What the base had wrong already does not count: unknown decisions that a file named before, problems that the guide had.
+ * 4. A step that finds nothing to judge (no reference, no guide) leaves no result.
+ */
+import { writeFile } from 'node:fs/promises';
+import { diffTrees, git, gitRun, printablePath, readBlobs, readFileAt } from '../mainline/git.ts';
+import type { TreeChange } from '../mainline/git.ts';
+import type { GateStepName, GateStepResult } from '../spec/model.ts';
+import { brokenReferences, decisionReferences, REFERENCE_MARK, referenceReport } from '../spec/plan/references.ts';
+import type { BrokenReference, ReferringFile } from '../spec/plan/references.ts';
+import type { Decision } from '../spec/plan/decisions.ts';
+import { guideIndex, newGuideProblems } from '../spec/prompt/field-guide.ts';
+import type { GuideRules, GuideState } from '../spec/prompt/field-guide.ts';
+import { isFileMode } from './gate-changes.ts';
+import type { GateVerdict } from './gate.ts';
+import type { Scratch } from './scratch.ts';
+
+/** A larger file is data, not code that follows decisions. */
+const FILE_BYTES = 1024 * 1024;
+/** Files read at once. */
+const CHUNK = 500;
+/** As of every step. */
+const TAIL_BYTES = 2048;
+const NAMES_KEPT = 100;
+
+export interface OwnJob {
+  readonly scratch: Pick<Scratch, 'gitDir' | 'outputFile'>;
+  /** The tree that is judged. */
+  readonly tree: string;
+  /** Whose change is judged, and from where it counts. */
+  readonly commit: string;
+  readonly base: string;
+  /** What the judged tree is compared with where the guide is concerned: what the change was merged with, else its base. */
+  readonly onto: string;
+  readonly decisions: readonly Decision[];
+  readonly guide: GuideRules;
+  /** Paths that are not the change's: preset tests, protected files. */
+  readonly leaveOut: (path: string) => boolean;
+  /** undefined: all. */
+  readonly only?: readonly GateStepName[] | undefined;
+  readonly waive?: readonly GateStepName[] | undefined;
+  readonly now: () => number;
+}
+
+/** One step's log; null: there is nothing that it could judge. */
+type Judged = { readonly log: string; readonly failures: readonly string[] } | null;
+
+/** The first red one ends it. */
+export async function judgeOwnSteps(job: OwnJob): Promise<Pick<GateVerdict, 'steps' | 'red' | 'outputs'>> {
+  const changes = (await diffTrees(job.scratch.gitDir, job.base, job.commit)).filter(({ path }) => !job.leaveOut(path));
+  const steps: GateStepResult[] = [];
+  const outputs: GateVerdict['outputs'][number][] = [];
+  for (const [step, judge] of [
+    ['decisions', decisions],
+    ['guide', guide],
+  ] as const) {
+    if (job.only !== undefined && !job.only.includes(step)) continue;
+    const started = job.now();
+    const judged = await judge(job, changes);
+    if (judged === null) continue;
+    const waived = job.waive?.includes(step) === true;
+    const ok = waived || judged.failures.length === 0;
+    const log = `${judged.log}\n${waived ? 'Waived by a person: not counted.\n' : ''}`;
+    const file = job.scratch.outputFile(`gate.${step}.log`);
+    await writeFile(file, log);
+    outputs.push({ name: `gate.${step}.log`, step, file });
+    steps.push({
+      step,
+      ok,
+      end: 'exited',
+      exitCode: ok ? 0 : 1,
+      durationMs: job.now() - started,
+      failures: ok ? [] : judged.failures.slice(0, NAMES_KEPT),
+      flaky: false,
+      tail: Buffer.from(log).subarray(-TAIL_BYTES).toString('utf8'),
+    });
+    if (!ok) return { steps, outputs, red: { step, cause: 'gate-red' } };
+  }
+  return { steps, outputs, red: null };
+}
+
+async function decisions({ scratch, decisions: known }: OwnJob, changes: readonly TreeChange[]): Promise<Judged> {
+  const changed = changes.filter(({ newMode, size }) => isFileMode(newMode) && size !== null && size <= FILE_BYTES);
+  const files: ReferringFile[] = [];
+  for (let at = 0; at < changed.length; at += CHUNK) {
+    const some = changed.slice(at, at + CHUNK);
+    const texts = await readBlobs(
+      scratch.gitDir,
+      some.map(({ newOid }) => newOid!),
+    );
+    const referring = some.filter(({ newOid }) => refers(texts.get(newOid!)));
+    const before = await readBlobs(
+      scratch.gitDir,
+      referring.flatMap(({ oldOid, oldMode }) => (oldOid !== null && isFileMode(oldMode) ? [oldOid] : [])),
+    );
+    for (const { path, newOid, oldOid } of referring) {
+      const old = before.get(oldOid ?? '');
+      const text = texts.get(newOid!)!.toString('utf8');
+      files.push(old === undefined ? { path, text } : { path, text, before: old.toString('utf8') });
+    }
+  }
+  if (files.length === 0) return null;
+  const broken = brokenReferences(files, known);
+  const log =
+    broken.length === 0
+      ? `${files.length} of the changed files refer to decisions; all of these stand.`
+      : `${referenceReport(broken)}\n${broken.length} references to decisions that do not stand, in files that this change touches.`;
+  return { log, failures: broken.map(({ path, line, id }) => `${path}:${line} ${id}`) };
+}
+
+const refers = (blob: Buffer | undefined): boolean =>
+  blob !== undefined && !blob.includes(0) && decisionReferences(blob.toString('utf8')).length > 0;
+
+async function guide({ scratch, tree, onto, guide: rules }: OwnJob, changes: readonly TreeChange[]): Promise<Judged> {
+  if (!changes.some(({ path }) => path.startsWith(`${rules.folder}/`))) return null;
+  const [now, before] = [await guideState(scratch.gitDir, tree, rules), await guideState(scratch.gitDir, onto, rules)];
+  if (now.paths.length === 0) return null;
+  const problems = newGuideProblems(before, now, rules);
+  const log =
+    problems.length === 0 ? `The field guide's index names its ${now.paths.length - 1} pages.` : problems.join('\n');
+  return { log, failures: problems };
+}
+
+async function guideState(gitDir: string, treeish: string, rules: GuideRules): Promise<GuideState> {
+  const out = await git(gitDir, [
+    'ls-tree',
+    '-r',
+    '-z',
+    '--name-only',
+    '--full-tree',
+    treeish,
+    '--',
+    `${rules.folder}/`,
+  ]);
+  const paths = out
+    .toString('latin1')
+    .split('\0')
+    .filter((name) => name !== '')
+    .map((name) => printablePath(Buffer.from(name, 'latin1')).path);
+  return { paths, index: (await readFileAt(gitDir, treeish, guideIndex(rules)))?.toString('utf8') ?? null };
+}
+
+/** Every reference of a whole tree to a decision that was superseded. */
+export async function staleReferences(
+  gitDir: string,
+  tree: string,
+  known: readonly Decision[],
+  signal?: AbortSignal,
+): Promise<BrokenReference[]> {
+  if (known.every(({ supersededBy }) => supersededBy === null)) return [];
+  const flags = ['-I', '-i', '-l', '-z', '-F', '--full-name', '-e', REFERENCE_MARK];
+  const { stdout } = await gitRun(gitDir, ['grep', ...flags, tree, '--'], { signal }, [0, 1]);
+  const paths = stdout
+    .toString('utf8')
+    .split('\0')
+    .filter((name) => name !== '')
+    .map((name) => name.slice(tree.length + 1));
+  const files: ReferringFile[] = [];
+  for (const path of paths) {
+    const blob = await readFileAt(gitDir, tree, path, { signal });
+    if (blob !== null && blob.length <= FILE_BYTES) files.push({ path, text: blob.toString('utf8') });
+  }
+  return brokenReferences(files, known).filter(({ why }) => why === 'superseded');
+}
