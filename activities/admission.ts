@@ -5,12 +5,10 @@
  * 1. Every problem of an input is in one non-retryable failure, each with its path; nothing has started then.
  * 2. A repetition (Temporal's retry) admits the same run again without a second effect.
  */
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ApplicationFailure, Context } from '@temporalio/activity';
-import { ENGINE_NAMES } from '../engines/index.ts';
+import { Context } from '@temporalio/activity';
 import { RepositoryError } from '../mainline/errors.ts';
-import { listFiles, readFileAt } from '../mainline/git.ts';
 import { createHub } from '../mainline/hub.ts';
 import type { Hub } from '../mainline/hub.ts';
 import type { CredentialEnv } from '../mainline/remote.ts';
@@ -18,8 +16,6 @@ import type { CompiledSpec, PlanTask, Problem, TaskSpec } from '../spec/model.ts
 import { idProblem } from '../spec/names.ts';
 import type { PriceTable } from '../spec/prices.ts';
 import { FIRST } from '../spec/plan/index.ts';
-import { presetTestPaths } from '../spec/preset-tests.ts';
-import { isFinal } from '../spec/task-state.ts';
 import { validateSpec } from '../spec/validate.ts';
 import {
   addPlanNode,
@@ -35,6 +31,9 @@ import {
 } from '../store/index.ts';
 import type { Pool } from '../store/index.ts';
 import type { Admitted, MainlineActivities } from './contract.ts';
+import { admitAlone, filesAtBase, rawSpecPath } from './admit-task.ts';
+import { createAnswerScope } from './answer-scope.ts';
+import { badSpec } from './bad-spec.ts';
 import { rawTask } from './raw-task.ts';
 
 export interface AdmissionDeps {
@@ -48,36 +47,9 @@ export interface AdmissionDeps {
   credential(name: string | null, url: string | null): Promise<CredentialEnv | null>;
 }
 
-/** One failure with every problem, one a line, as a person reads it in the Temporal UI. */
-export function badSpec(problems: readonly Problem[]): ApplicationFailure {
-  const lines = problems.map(({ path, message }) => `- ${path === '' ? 'spec' : path}: ${message}`);
-  return ApplicationFailure.create({
-    message: `The spec has ${problems.length} problem${problems.length === 1 ? '' : 's'}:\n${lines.join('\n')}`,
-    type: 'BadSpec',
-    nonRetryable: true,
-    details: [problems],
-  });
-}
-
-type Files = { readonly files: readonly string[]; readonly fileContent: (path: string) => string | null };
-
 export function createAdmissionActivities(
   deps: AdmissionDeps,
-): Pick<MainlineActivities, 'admitRun' | 'admitTask' | 'amendTask'> {
-  const rawPath = (run: string): string => join(deps.hubRoot, `${run}.spec.json`);
-
-  /** What the base commit holds, for globs and preset tests named by path. */
-  const filesOf = async (hub: Hub, raw: unknown): Promise<Files> => {
-    const { base } = await hub.heads();
-    const files = await listFiles(hub.dir, base);
-    const contents = new Map<string, string>();
-    for (const path of presetTestPaths(raw, files)) {
-      const content = await readFileAt(hub.dir, base, path);
-      if (content !== null) contents.set(path, content.toString('utf8'));
-    }
-    return { files, fileContent: (path) => contents.get(path) ?? null };
-  };
-
+): Pick<MainlineActivities, 'admitRun' | 'admitTask' | 'amendTask' | 'answerScope'> {
   const openRepository = async (run: string, repository: CompiledSpec['repository']): Promise<Hub | Problem> => {
     const { url, branch, union, credentials } = repository;
     try {
@@ -91,6 +63,7 @@ export function createAdmissionActivities(
   };
 
   return {
+    answerScope: createAnswerScope(deps),
     async admitRun({ run, raw }) {
       const badId = idProblem(run);
       if (badId !== null)
@@ -102,11 +75,10 @@ export function createAdmissionActivities(
       const before = await loadRun(deps.db, run);
       const hub = await openRepository(run, repository);
       if (!('dir' in hub)) throw badSpec([...withoutFiles(), hub]);
-      const { spec, problems: found } = validateSpec(raw, {
-        ...(await filesOf(hub, raw)),
+      const { spec, problems } = validateSpec(raw, {
+        ...(await filesAtBase(hub, raw)),
         prices: deps.prices,
       });
-      const problems = [...found, ...enginesMissing(spec)];
       if (spec === null || problems.length > 0) {
         if (before === null) await rm(hub.dir, { recursive: true, force: true });
         throw badSpec(problems);
@@ -133,13 +105,13 @@ export function createAdmissionActivities(
           dependsOn: [],
         });
       await saveGreenPoint(deps.db, run, { n: 0, commit: base });
-      await writeAtomically(rawPath(run), JSON.stringify(raw));
+      await writeAtomically(rawSpecPath(deps.hubRoot, run), JSON.stringify(raw));
       return admitted(spec, base);
     },
 
     async admitTask({ run, raw }) {
       const known = await loadTask(deps.db, run, idOf(raw));
-      const task = known?.spec ?? (await admit(run, raw, null));
+      const task = known?.spec ?? (await admitAlone(deps, run, raw, null));
       if (known === null) await saveTasks(deps.db, run, [task], await nextTaskIndex(deps.db, run));
       const rows = await listTasks(deps.db, run);
       return planTask(task, rows.find(({ id }) => id === task.id)?.index ?? rows.length);
@@ -149,54 +121,16 @@ export function createAdmissionActivities(
       const known = await loadTask(deps.db, run, id);
       if (known === null) throw badSpec([{ path: '', message: `${run} has no task "${id}"` }]);
       const changes = typeof raw === 'object' && raw !== null ? raw : {};
-      const task = await admit(run, { ...rawTask(known.spec), ...changes, id }, id);
+      const task = await admitAlone(deps, run, { ...rawTask(known.spec), ...changes, id }, id);
       await amendTask(deps.db, run, id, task);
       const rows = await listTasks(deps.db, run);
       return planTask(task, rows.find((row) => row.id === id)?.index ?? 0);
     },
   };
-
-  /** Checks a task as part of the whole plan. What is final cannot run together with it and is left out. */
-  async function admit(run: string, raw: unknown, replaces: string | null): Promise<TaskSpec> {
-    const header = JSON.parse(await readFile(rawPath(run), 'utf8')) as Record<string, unknown>;
-    const rows = await listTasks(deps.db, run);
-    const finished = new Set(rows.filter(({ state }) => isFinal(state)).map(({ id }) => id));
-    const open = rows.filter(({ id }) => !finished.has(id) && id !== replaces).map(({ id }) => id);
-    const others = await Promise.all(open.map(async (id) => (await loadTask(deps.db, run, id))!.spec));
-    const without = (ids: unknown): unknown =>
-      Array.isArray(ids) ? ids.filter((id) => !finished.has(id as string)) : ids;
-    const given = (typeof raw === 'object' && raw !== null ? raw : {}) as Record<string, unknown>;
-    const tasks = [
-      ...others.map((spec) => ({ ...rawTask(spec), dependsOn: without(spec.dependsOn) })),
-      { ...given, dependsOn: without(given['dependsOn'] ?? []) },
-    ];
-    const hub = await deps.hub(run);
-    const rest = headerOf(header);
-    const { spec, problems } = validateSpec({ ...rest, tasks }, await filesOf(hub, tasks));
-    const place = `tasks[${tasks.length - 1}]`;
-    const own = problems.map((problem) => ({ ...problem, path: problem.path.replace(place, 'task') }));
-    if (spec === null || own.length > 0) throw badSpec(own);
-    const task = spec.tasks.at(-1)!;
-    const kept = Array.isArray(given['dependsOn'])
-      ? (given['dependsOn'] as string[]).filter((id) => finished.has(id))
-      : [];
-    return { ...task, dependsOn: [...kept, ...task.dependsOn] };
-  }
 }
 
 export function planTask({ id, kind, dependsOn, priority }: TaskSpec, index: number): PlanTask {
   return { id, kind, dependsOn, priority, index };
-}
-
-/** Engines of the vocabulary that this version does not carry, where a task would need them. */
-function enginesMissing(spec: CompiledSpec | null): Problem[] {
-  const used = new Set((spec?.tasks ?? []).map(({ role }) => role));
-  return Object.entries(spec?.roles ?? {})
-    .filter(([role, { engine }]) => used.has(role as TaskSpec['role']) && !ENGINE_NAMES.includes(engine))
-    .map(([role, { engine }]) => ({
-      path: `roles.${role}.engine`,
-      message: `this version has no engine "${engine}"; it has ${ENGINE_NAMES.join(', ')}`,
-    }));
 }
 
 function admitted(spec: CompiledSpec, base: string): Admitted {
@@ -231,13 +165,6 @@ function repositoryOf(raw: unknown): CompiledSpec['repository'] | null {
     tasks: [{ id: 'x', goal: 'Write x.', files: { allow: ['x'] }, acceptance: ['`x` exists'], run: ['true'] }],
   };
   return validateSpec(minimal, { files: null }).spec?.repository ?? null;
-}
-
-/** A spec's fields apart from its tasks and what names tasks: those that are final are not in the list that is checked. */
-function headerOf(raw: Record<string, unknown>): Record<string, unknown> {
-  const { fanOut: _fanOut, policy, ...rest } = raw;
-  const { scaffold: _scaffold, breaks: _breaks, ...others } = (policy ?? {}) as Record<string, unknown>;
-  return { ...rest, policy: others };
 }
 
 const idOf = (raw: unknown): string =>

@@ -34,7 +34,7 @@ export async function agentRun(input: RunAgentInput, deps: AttemptDeps, running:
 
   const [spec, task] = [await store.spec(input.run), await store.task(input.run, input.task)];
   const role = spec.roles[task.role] ?? spec.roles.worker;
-  const engine = engineFor(role.engine);
+  const engine = engineFor(role.engine, spec.engines);
   const base = await hub.resolve(input.run, input.startFrom, running.signal);
   const source = await hub.ensure(input.run, [base], running.signal);
   await store.startAttempt(key, { round: input.round, host: deps.hostId, base });
@@ -109,7 +109,9 @@ async function perform(
     const verdict = engine.outcome({ end: ended, exitCode, output });
     if (verdict.steps !== undefined) tell.did(verdict.steps);
     if (!verdict.ok) return { cause: verdict.cause ?? 'agent-failed', why: verdict.why.slice(0, WHY_CHARS) };
-    return await takeTree(attempt, workspace.dir, startTree, deps, running);
+    // It may have been given more files meanwhile; where the store is away, what it began with holds (invariant 2).
+    const task = await deps.store.task(attempt.key.run, attempt.key.task).catch(() => attempt.task);
+    return await takeTree({ ...attempt, task }, workspace.dir, startTree, deps, running);
   } finally {
     await workspace.close();
   }

@@ -3,6 +3,7 @@
  * `createXActivities(deps)` beside it implements one of them. Arguments and results are ids, digests and short texts;
  * logs, trees and specs stay in the store and the hub (a payload over 2 MiB would end the workflow).
  */
+import type { CostSummary } from '../spec/cost-report.ts';
 import type {
   AgentResult,
   Approval,
@@ -68,6 +69,9 @@ export type PlanTaken =
       readonly score: readonly string[];
     };
 
+/** `task`: a task of its own makes the change. */
+export type ScopeAnswer = 'grant' | 'refuse' | 'task';
+
 export interface MainlineActivities {
   /** Validates, fetches the base commit into the run's hub, expands fanOut, stores run and tasks. Throws non-retryable `BadSpec` with every problem. */
   admitRun(input: { run: string; raw: unknown }): Promise<Admitted>;
@@ -75,6 +79,16 @@ export interface MainlineActivities {
   admitTask(input: { run: string; raw: unknown }): Promise<PlanTask>;
   /** A new version of a task that is not running, checked like a new one. Throws non-retryable `BadSpec`. */
   amendTask(input: { run: string; task: string; raw: unknown }): Promise<PlanTask>;
+  /**
+   * Answers an agent's request for files that its task was not given. `refused`: it could not be granted, or no task be made of it, with
+   * why; the request is open still. Answered before: the same again.
+   */
+  answerScope(input: {
+    run: string;
+    request: string;
+    answer: ScopeAnswer;
+    note: string;
+  }): Promise<{ refused: string } | { refused: null; text: string; task: PlanTask | null }>;
   /** Judges a planner's answer against the plan as it stands and makes it part of it, or says that it was sent back. */
   takePlan(input: { run: string; node: string; attempt: number }): Promise<PlanTaken>;
   readLine(input: { run: string }): Promise<Line>;
@@ -214,6 +228,8 @@ export interface RunReport {
   readonly delivered: string | null;
   /** How to go on, or where to look. */
   readonly next: readonly string[];
+  /** Absent: no model was asked. Added from the store when the run ends. */
+  readonly cost?: CostSummary;
 }
 
 export interface RecordActivities {
@@ -226,7 +242,8 @@ export interface RecordActivities {
     changes: readonly TaskChange[];
     paused: boolean;
   }): Promise<void>;
-  finishRun(input: { run: string; atMs: number; report: RunReport }): Promise<void>;
+  /** Returns the report as it is stored, what models cost with it. */
+  finishRun(input: { run: string; atMs: number; report: RunReport }): Promise<RunReport>;
   /** Ends attempts in the store whose outcome only the workflow knows (conflict, ejected, passed). */
   endAttempt(input: {
     run: string;
@@ -240,6 +257,8 @@ export interface RecordActivities {
    * what is undecided is rejected.
    */
   decideReviews(input: { run: string; task: string; attempt: number; final: boolean }): Promise<ReviewsDecided>;
+  /** The agent that asks for more files is told that a person is asked. */
+  askPersonForScope(input: { run: string; request: string }): Promise<void>;
   hostsOfRun(input: { run: string }): Promise<string[]>;
   /** Attempts whose agent or gate runs now. */
   attemptsRunning(input: { run: string }): Promise<number>;

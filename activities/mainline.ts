@@ -42,7 +42,7 @@ export function createMainlineActivities(deps: AdmissionDeps): MainlineActivitie
 
   return {
     ...beating(createAdmissionActivities(deps), hubFailure),
-    ...beating<Omit<MainlineActivities, 'admitRun' | 'admitTask' | 'amendTask'>>(
+    ...beating<Omit<MainlineActivities, 'admitRun' | 'admitTask' | 'amendTask' | 'answerScope'>>(
       {
         takePlan: createTakePlan(deps),
         readLine: async ({ run }) => (await deps.hub(run)).line(),

@@ -1,18 +1,23 @@
 /** What workflows write to the store and tell people: short, idempotent, on the orchestrator's own queue. */
 import {
-  addLogEntry, closeOpenAttempts, endAttempt, finishRun, hostsOfRun, loadSpec, runningAttempts, saveArtifact, setPaused, setRunPhase, setTaskStates,
+  addLogEntry, answerScopeRequest, closeOpenAttempts, endAttempt, finishRun, hostsOfRun, loadSpec, runningAttempts, saveArtifact, setPaused, setRunPhase, setTaskStates,
 } from '../store/index.ts'; // prettier-ignore
 import type { Db } from '../store/index.ts';
+import { costSummary } from '../spec/cost-report.ts';
+import type { PriceTable } from '../spec/prices.ts';
 import { beating } from './beating.ts';
 import type { RecordActivities } from './contract.ts';
 import { decideReviews } from './decide-reviews.ts';
 import { raiseBudget } from './raise-budget.ts';
+import { runCost } from './run-cost.ts';
 
 /** Artifact of an attempt that the mainline did not take: conflict, refusal, or the red that it caused. */
 export const MAINLINE_LOG = 'mainline.log';
 
 export interface RecordDeps {
   readonly db: Db;
+  /** Of models, the user's first. */
+  readonly prices: readonly PriceTable[];
   /** Runs a command or calls a webhook; throws what Temporal should retry. */
   readonly notify: (
     spec: { readonly run: readonly string[] | null; readonly webhook: string | null },
@@ -25,7 +30,7 @@ export interface NotifyMessage {
   readonly text: string;
 }
 
-export function createRecordActivities({ db, notify }: RecordDeps): RecordActivities {
+export function createRecordActivities({ db, prices, notify }: RecordDeps): RecordActivities {
   return beating<RecordActivities>({
     async recordRun({ run, atMs, phase, waiting, changes, paused }) {
       await setPaused(db, run, paused, atMs);
@@ -48,7 +53,10 @@ export function createRecordActivities({ db, notify }: RecordDeps): RecordActivi
     },
     async finishRun({ run, atMs, report }) {
       await closeOpenAttempts(db, run);
-      await finishRun(db, run, report.outcome, report, atMs);
+      const cost = costSummary(await runCost(db, run, prices, { ended: true }));
+      const whole = cost === null ? report : { ...report, cost };
+      await finishRun(db, run, report.outcome, whole, atMs);
+      return whole;
     },
     async endAttempt({ run, task, attempt, outcome, why }) {
       // What the mainline said is the log that the next attempt is given.
@@ -56,6 +64,8 @@ export function createRecordActivities({ db, notify }: RecordDeps): RecordActivi
       await endAttempt(db, { run, task, attempt }, { outcome, why, failureArtifact: MAINLINE_LOG });
     },
     decideReviews: ({ final, ...key }) => decideReviews(db, key, final),
+    askPersonForScope: ({ run, request }) =>
+      answerScopeRequest(db, run, request, { state: 'open', text: 'A person is asked' }),
     hostsOfRun: ({ run }) => hostsOfRun(db, run),
     attemptsRunning: async ({ run }) =>
       (await runningAttempts(db, run)).filter(({ phase }) => phase === 'agent' || phase === 'gate').length,

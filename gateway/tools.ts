@@ -33,7 +33,8 @@ export interface ToolPort {
   /** Signatures of a file as it stands on the verified line; null: there is no such file. */
   readInterface(caller: Caller, path: string): Promise<string | null>;
   flagFile(caller: Caller, path: string, why: string): Promise<void>;
-  askForScope(caller: Caller, key: string, paths: readonly string[], note: string): Promise<void>;
+  /** Resolves with the answer where there is one soon; null: it is being decided. */
+  askForScope(caller: Caller, key: string, paths: readonly string[], note: string): Promise<string | null>;
   /** Returns the decision that stands: another's, when somebody has decided under this id before. */
   decide(caller: Caller, decision: Decision): Promise<Decision & { readonly owner: string }>;
   /** Unread ones; reading them marks them as delivered. */
@@ -119,12 +120,12 @@ export const TOOLS: readonly Tool[] = [
   tool({
     name: 'request_scope',
     description:
-      'Ask for leave to change files that your task was not given. You do not get it now: finish what you can without; it is decided by policy or by a person.',
+      'Ask for leave to change files that your task was not given. Policy or a person decides; until you are told that it is granted, finish what you can without.',
     input: { paths: z.array(path).min(1).max(20), note: text(2_000) },
     writes: true,
     async call(port, caller, { paths, note }, key) {
-      await port.askForScope(caller, key, paths, note);
-      return 'Asked. Go on without these files: what changes outside your scope is refused.';
+      const answer = await port.askForScope(caller, key, paths, note);
+      return answer ?? 'Asked. Go on without these files: what changes outside your scope is refused.';
     },
   }),
   tool({

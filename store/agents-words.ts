@@ -97,6 +97,30 @@ export async function addScopeRequest(
   );
 }
 
+/** null: there is none of that key. */
+export async function loadScopeRequest(db: Db, run: string, key: string): Promise<ScopeRequestRow | null> {
+  const { rows } = await db.query(
+    'select run, key, task, attempt, paths, note, state, answer, at from scope_requests where run = $1 and key = $2',
+    [run, key],
+  );
+  return rows[0] === undefined ? null : fromRow<ScopeRequestRow>(rows[0]);
+}
+
+/** What is open is answered once; `open` with an answer says who is being asked. */
+export async function answerScopeRequest(
+  db: Db,
+  run: string,
+  key: string,
+  answer: { readonly state: ScopeRequestRow['state']; readonly text: string },
+): Promise<void> {
+  await db.query(`update scope_requests set state = $3, answer = $4 where run = $1 and key = $2 and state = 'open'`, [
+    run,
+    key,
+    answer.state,
+    message(answer.text),
+  ]);
+}
+
 export async function listScopeRequests(db: Db, run: string): Promise<ScopeRequestRow[]> {
   const { rows } = await db.query(
     'select run, key, task, attempt, paths, note, state, answer, at from scope_requests where run = $1 order by at, key',

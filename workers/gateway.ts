@@ -5,17 +5,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client, WorkflowNotFoundError } from '@temporalio/client';
 import { Gauge } from 'prom-client';
 import { createMcp, startGateway } from '../gateway/index.ts';
-import type { Ledger, ToolPort } from '../gateway/index.ts';
+import type { Caller, Ledger, ToolPort } from '../gateway/index.ts';
 import { readFileAt } from '../mainline/git.ts';
 import { createHubClient } from '../mainline/hub-client.ts';
 import { signaturesOf } from '../spec/prompt/index.ts';
 import { costOf, DEFAULT_PRICES, priceOf } from '../spec/prices.ts';
 import { agentsDone, reserveCall, settleCall, settleLostCalls } from '../store/index.ts';
 import type { RunningRole, WorkerContext } from './role.ts';
-import { budgetReached } from '../workflows/protocol.ts';
+import { budgetReached, scopeRequested } from '../workflows/protocol.ts';
+import type { ScopeRequested } from '../workflows/protocol.ts';
 import { every } from './every.ts';
 import { storeTools } from './tools.ts';
 import { loadPrices, loadUpstreams } from './upstreams.ts';
+import { tellWaiting } from './waiting-calls.ts';
 
 /** A worker that was killed has not closed its attempts: their sockets go when the store says that they have ended. */
 const SWEEP_MS = 60_000;
@@ -53,6 +55,15 @@ export async function startGatewayRole({ config, db, log, registry, temporal }: 
       }
     }
   };
+  /** A run that has ended has nobody to ask: the request stays open. */
+  const askRun = async ({ run, task }: Caller, asked: Omit<ScopeRequested, 'task'>): Promise<void> => {
+    await client.workflow
+      .getHandle(run)
+      .signal(scopeRequested, { ...asked, task })
+      .catch((error: unknown) =>
+        log.warn({ run, task, error: String(error) }, 'the run was not told of a request for more files'),
+      );
+  };
   const ledger: Ledger = {
     async reserve({ id, caller, upstream, model, limits, estimate }) {
       const price = priceOf(model, prices);
@@ -76,7 +87,7 @@ export async function startGatewayRole({ config, db, log, registry, temporal }: 
     dir: config.gatewayDir,
     upstreams,
     ledger,
-    mcp: createMcp(storeTools(db, readInterface), log),
+    mcp: createMcp(storeTools(db, readInterface, askRun), log),
     log,
     onBudget: (run, why) => {
       log.warn({ run, why }, 'a run has come to its budget');
@@ -87,7 +98,7 @@ export async function startGatewayRole({ config, db, log, registry, temporal }: 
     for (const caller of await agentsDone(db, gateway.callers())) await gateway.close(caller);
   };
   await sweep();
-  const timer = every(SWEEP_MS, sweep, log);
+  const timers = [every(SWEEP_MS, sweep, log), tellWaiting({ db, log, config }, () => gateway.waiting())];
   new Gauge({
     name: 'swarmline_model_calls_waiting',
     help: 'Model calls that wait here, by what for',
@@ -104,7 +115,7 @@ export async function startGatewayRole({ config, db, log, registry, temporal }: 
     workers: [],
     ended: once(stop.signal, 'abort').then(() => undefined),
     close: async () => {
-      clearInterval(timer);
+      for (const timer of timers) clearInterval(timer);
       await gateway.stop();
     },
   };

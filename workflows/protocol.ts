@@ -1,7 +1,7 @@
 /** Signals, updates and queries between the workflows of a run, and from people. Ids of workflows follow from the run's id. */
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { Approval, GateStepName, LineEntry, MergeRequest, PlanTask, RoleName, TaskState } from '../spec/model.ts';
-import type { Waiting } from '../activities/contract.ts';
+import type { ScopeAnswer, Waiting } from '../activities/contract.ts';
 
 export const mainlineId = (run: string): string => `${run}:mainline`;
 export const waveId = (run: string, wave: number, part: number): string => `${run}:wave-${wave}.${part}`;
@@ -124,6 +124,18 @@ export const amendTaskUpdate = defineUpdate<string, [TaskArgument & { readonly s
 export const addTaskUpdate = defineUpdate<string, [{ readonly task: unknown }]>('addTask');
 export const pauseUpdate = defineUpdate<string, [{ readonly drain?: boolean }]>('pause');
 export const resumeUpdate = defineUpdate<string, [unknown?]>('resume');
+/** From the gateway: an agent asks for files that its task was not given. */
+export interface ScopeRequested {
+  readonly request: string;
+  readonly task: string;
+  readonly paths: readonly string[];
+  readonly note: string;
+}
+export const scopeRequested = defineSignal<[ScopeRequested]>('scopeRequested');
+export const answerScopeUpdate = defineUpdate<
+  string,
+  [{ readonly request: string; readonly answer: ScopeAnswer; readonly note?: string }]
+>('answerScope');
 export interface Replan {
   /** Id of the planner's scope; '' for the first. */
   readonly scope: string;

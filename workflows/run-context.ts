@@ -12,6 +12,7 @@ import type { Approval, NotifyEvent } from '../spec/model.ts';
 import { stateKey } from './attributes.ts';
 import type { IntegrationResult } from './protocol.ts';
 import { mainlineId, planChanged, waveId } from './protocol.ts';
+import type { ScopeRequested } from './protocol.ts';
 import { hostActivities, recordActivities } from './proxies.ts';
 import { runDetails, waitingForPeople } from './run-details.ts';
 import { RunPlanning } from './run-planning.ts';
@@ -47,6 +48,8 @@ export class RunContext {
   delivered: string | null = null;
   /** Why the run cannot go on: its mainline workflow failed. */
   broken: string | null = null;
+  /** Requests for more files that nobody has answered, by key. */
+  readonly scopeRequests = new Map<string, ScopeRequested & { readonly sinceMs: number; readonly why: string }>();
   /** Notifications sent already, by key. */
   readonly told = new Set<string>();
   #recorded = '';
@@ -96,7 +99,19 @@ export class RunContext {
               command: `swarmline approve ${run} ${awaiting.what}`,
             },
           ];
-    return [...budget, ...approval, ...(this.planning?.waiting() ?? []), ...waitingForPeople(run, this.state)];
+    const scopes = [...this.scopeRequests.values()].map(({ request, task, paths, note, sinceMs, why }) => ({
+      on: `files for ${task}`,
+      why: `${paths.join(', ')}: ${note}${why === '' ? '' : ` (${why})`}`,
+      sinceMs,
+      command: `swarmline scope ${run} ${request} grant|refuse|task`,
+    }));
+    return [
+      ...budget,
+      ...approval,
+      ...scopes,
+      ...(this.planning?.waiting() ?? []),
+      ...waitingForPeople(run, this.state),
+    ];
   }
 
   /** Writes what changed to the store and shows it in the UI. One write at a time: of two at once the older might arrive last and stay. */

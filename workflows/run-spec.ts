@@ -28,6 +28,7 @@ import { RunContext } from './run-context.ts';
 import { handleBudget } from './run-budget.ts';
 import { handlePeople } from './run-people.ts';
 import type { CarriedPlanning } from './run-planning.ts';
+import { handleScope } from './run-scope.ts';
 import type { OpenPart } from './run-slots.ts';
 import { newRecord, RunState } from './run-state.ts';
 import type { Staff, TaskRecord } from './run-state.ts';
@@ -44,6 +45,7 @@ export interface CarriedRun {
   readonly main: string;
   readonly paused: boolean;
   readonly planning?: CarriedPlanning;
+  readonly scopeRequests?: RunContext['scopeRequests'] extends Map<string, infer R> ? readonly R[] : never;
 }
 
 export async function runSpec(raw: unknown, carried: CarriedRun | null = null): Promise<RunReport> {
@@ -52,6 +54,7 @@ export async function runSpec(raw: unknown, carried: CarriedRun | null = null): 
   let current: RunContext | null = null;
   handlePeople(run, () => current);
   handleBudget(() => current);
+  handleScope(() => current);
   const context = carried === null ? await begin(run, raw) : resumeCarried(run, carried);
   current = context;
   try {
@@ -172,10 +175,11 @@ async function finish(context: RunContext, outcome: RunReport['outcome']): Promi
   };
   context.phase = outcome;
   await context.record();
-  await recordActivities.finishRun({ run, atMs: Date.now(), report });
+  // null: answered by a worker of before the report held what models cost.
+  const stored: RunReport | null = await recordActivities.finishRun({ run, atMs: Date.now(), report });
   await context.notify('done', 'done', `${run}: ${outcome}, ${greenPoints} green points`);
   await condition(allHandlersFinished);
-  return report;
+  return stored ?? report;
 }
 
 async function withMainline(
@@ -199,6 +203,7 @@ const carry = (context: RunContext): CarriedRun => ({
   main: context.main,
   paused: context.paused,
   ...(context.planning === null ? {} : { planning: context.planning.carry() }),
+  scopeRequests: [...context.scopeRequests.values()],
 });
 
 function resumeCarried(run: string, carried: CarriedRun): RunContext {
@@ -210,6 +215,7 @@ function resumeCarried(run: string, carried: CarriedRun): RunContext {
     openParts,
     carried.planning,
   );
+  for (const asked of carried.scopeRequests ?? []) context.scopeRequests.set(asked.request, asked);
   const { wave, parts, greenPoints, main, paused } = carried;
   return Object.assign(context, { wave, parts, greenPoints, main, paused });
 }

@@ -5,6 +5,7 @@ import * as cost from './cost.ts';
 import * as deliver from './deliver.ts';
 import * as gc from './gc.ts';
 import * as logs from './logs.ts';
+import * as plan from './plan.ts';
 import * as planCommands from './plan-commands.ts';
 import * as run from './run.ts';
 import * as schema from './schema.ts';
@@ -13,7 +14,21 @@ import * as updateCommands from './update-commands.ts';
 import * as validate from './validate.ts';
 import * as watch from './watch.ts';
 
-const MODULES = [validate, run, status, watch, logs, cost, updateCommands, planCommands, cancel, deliver, gc, schema];
+const MODULES = [
+  validate,
+  run,
+  status,
+  watch,
+  logs,
+  cost,
+  plan,
+  updateCommands,
+  planCommands,
+  cancel,
+  deliver,
+  gc,
+  schema,
+];
 
 /** Registers every command that talks to a running system. */
 export function registerAll(program: Command): void {

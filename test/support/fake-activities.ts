@@ -50,6 +50,7 @@ export interface World {
   readonly reviewers?: Admitted['reviewers'];
   /** Default: they approve. */
   readonly review?: Says;
+  readonly answerScope?: (request: string, answer: string) => Awaited<ReturnType<MainlineActivities['answerScope']>>;
   /** Milliseconds that an agent works. */
   readonly agentMs?: (task: string) => number;
 }
@@ -150,6 +151,8 @@ export class FakeWorld {
               planning: { asks: 3, calls: 5, replan: ['wave', 'blocked', 'timeout', 'scope'], ...this.world.planning },
             }),
       }),
+      answerScope: async ({ request, answer }) =>
+        this.world.answerScope?.(request, answer) ?? { refused: null, text: answer, task: null },
       takePlan: async ({ node, attempt }) => this.#answers.get(`${node}/${attempt}`)!,
       admitTask: async ({ raw }) => planTask(raw as World['plan'][number], 900),
       amendTask: async ({ task }) =>
@@ -258,11 +261,15 @@ export class FakeWorld {
 
   records(): RecordActivities {
     return {
+      askPersonForScope: async () => undefined,
       recordRun: async ({ changes, paused }) => {
         this.paused = paused;
         for (const { id, state } of changes) this.states.set(id, state);
       },
-      finishRun: async ({ report }) => void this.reports.push(report),
+      finishRun: async ({ report }) => {
+        this.reports.push(report);
+        return report;
+      },
       endAttempt: async () => undefined,
       decideReviews: this.reviews.decideReviews,
       hostsOfRun: async () => ['fake-host'],

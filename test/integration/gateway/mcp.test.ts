@@ -19,6 +19,7 @@ import {
   listLogEntries,
   listScopeRequests,
   saveRun,
+  answerScopeRequest,
 } from '../../../store/index.ts';
 import type { Pool } from '../../../store/index.ts';
 import { storeTools } from '../../../workers/tools.ts';
@@ -42,7 +43,14 @@ beforeAll(async () => {
     upstreams: {},
     ledger: { reserve: async () => ({ ok: true }), settle: async () => undefined },
     mcp: createMcp(
-      storeTools(db, async (_caller, path) => (path === 'a.ts' ? 'export const a: number' : null)),
+      storeTools(
+        db,
+        async (_caller, path) => (path === 'a.ts' ? 'export const a: number' : null),
+        async ({ run }, { request }) => {
+          if (run === 'r1') await answerScopeRequest(db, run, request, { state: 'granted', text: 'Granted: go on' });
+          else await answerScopeRequest(db, run, request, { state: 'open', text: 'A person is asked' });
+        },
+      ),
       log,
     ),
     log,
@@ -101,8 +109,11 @@ test('an agent finds the tools, and what it says is kept under its own task and 
 
   await use(b, 'flag_file', { path: 'src/all.ts', why: 'everybody changes it' });
   expect(await listFlags(db, 'r1')).toMatchObject([{ path: 'src/all.ts', count: 1 }]);
-  expect(await use(b, 'request_scope', { paths: ['src/x.ts'], note: 'the type is wrong there' })).toContain('Asked');
-  expect(await listScopeRequests(db, 'r1')).toMatchObject([{ task: 'b', paths: ['src/x.ts'], state: 'open' }]);
+  expect(await use(b, 'request_scope', { paths: ['src/x.ts'], note: 'the type is wrong there' })).toBe(
+    'Granted: go on',
+  );
+  expect(await listScopeRequests(db, 'r1')).toMatchObject([{ task: 'b', paths: ['src/x.ts'], state: 'granted' }]);
+  expect(await use(other, 'request_scope', { paths: ['y'], note: 'it is needed' })).toContain('Asked. Go on without');
   expect(await use(a, 'read_interface', { path: 'a.ts' })).toBe('export const a: number');
   expect(await use(a, 'read_interface', { path: 'b.ts' })).toContain('no file b.ts');
 });

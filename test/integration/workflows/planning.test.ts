@@ -23,7 +23,7 @@ afterAll(async () => {
 }, 60_000);
 
 const play = async (
-  world: Omit<World, 'plan'>,
+  world: Partial<World>,
   act: (handle: WorkflowHandle, fake: FakeWorld) => Promise<void>,
 ): Promise<FakeWorld> => {
   const fake = new FakeWorld({ plan: [], ...world });
@@ -240,5 +240,75 @@ describe('a run that plans', () => {
       await expect(result(handle)).rejects.toThrow();
       expect(fake.reports.at(-1)).toMatchObject({ outcome: 'cancelled' });
     });
+  }, 60_000);
+});
+
+describe('an agent that asks for more files', () => {
+  const asked = { request: 'w/1/k', task: 'w', paths: ['lib.ts'], note: 'its type is wrong' };
+  const ask = async (handle: WorkflowHandle, fake: FakeWorld): Promise<void> => {
+    await until('the task runs', () => fake.started.includes('w/1'));
+    await handle.signal('scopeRequested', asked);
+  };
+  const waits = (handle: WorkflowHandle) => async (): Promise<boolean> => {
+    const { waiting } = await handle.query<{ waiting: { on: string }[] }, []>('progress');
+    return waiting.some(({ on }) => on === 'files for w');
+  };
+  const world = (more: Partial<World> = {}): World => ({ plan: [{ id: 'w' }], agentMs: () => 4_000, ...more });
+
+  test('is answered by a person, who is told what to type', async () => {
+    const answers: string[] = [];
+    await play(
+      world({
+        answerScope: (request, answer) => {
+          answers.push(`${request} ${answer}`);
+          return answer === 'grant'
+            ? { refused: 'another task may write lib.ts' }
+            : { refused: null, text: 'a task of its own', task: task('scope-w') };
+        },
+      }),
+      async (handle, fake) => {
+        await ask(handle, fake);
+        await until('a person is asked', waits(handle));
+        await expect(update(handle, 'answerScope', { request: asked.request, answer: 'grant' })).rejects.toMatchObject({
+          cause: { message: 'another task may write lib.ts' },
+        });
+        await update(handle, 'answerScope', { request: asked.request, answer: 'task' });
+        expect(await waits(handle)()).toBe(false);
+        expect(await result(handle)).toMatchObject({ outcome: 'completed', tasks: { passed: 2 } });
+      },
+    );
+    expect(answers).toEqual(['w/1/k grant', 'w/1/k task']);
+  }, 60_000);
+
+  test('is answered by policy, and by a person where policy cannot', async () => {
+    for (const refused of [null, 'another task may write lib.ts']) {
+      await play(
+        world({
+          policy: { scope: 'grant' },
+          answerScope: () => (refused === null ? { refused, text: 'granted', task: task('w') } : { refused }),
+        }),
+        async (handle, fake) => {
+          await ask(handle, fake);
+          if (refused !== null) await until('a person is asked', waits(handle));
+          expect(await result(handle)).toMatchObject({ outcome: 'completed', tasks: { passed: 1 } });
+          expect(await waits(handle)()).toBe(refused !== null);
+        },
+      );
+    }
+  }, 60_000);
+
+  test('makes its planner look again', async () => {
+    const fake = await play(
+      {
+        agentMs: () => 4_000,
+        planner: ({ attempt }) => (attempt === 1 ? taken({ tasks: [task('w')] }) : DONE),
+        planning: { replan: ['scope'] },
+      },
+      async (handle, now) => {
+        await ask(handle, now);
+        expect(await result(handle)).toMatchObject({ outcome: 'completed' });
+      },
+    );
+    expect(fake.asked.at(-1)?.occasion).toContain('asks to change lib.ts');
   }, 60_000);
 });
