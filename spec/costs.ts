@@ -1,16 +1,27 @@
-/** Sums of what models cost, by what became of it. Pure. */
+/** What models cost, call by call summed up by attempt, and what became of it. Pure. */
 
-/** What became of the attempt that a call belonged to. */
+/**
+ * What became of the attempt that a call belonged to; a reviewer's calls share the fate of what was reviewed.
+ *
+ * landed: its work is under `verified`, or a merger's that was made of it is. planning: a planner's answer that was taken.
+ * sent back: one that was not, and all else that a planner asked in vain. conflict, rejected: what the mainline and the reviewers said.
+ * abandoned: stopped, or the last attempt of a task that is blocked, skipped or cancelled, or of a run that has ended.
+ * retried: every other red attempt, ejected ones included.
+ */
 export const COST_OUTCOMES = [
   'landed',
+  'planning',
+  'under way',
   'retried',
   'conflict',
   'rejected',
+  'sent back',
   'abandoned',
-  'under way',
-  'planning',
 ] as const;
 export type CostOutcome = (typeof COST_OUTCOMES)[number];
+
+/** Paid for and of no use. */
+export const WASTE: ReadonlySet<CostOutcome> = new Set(['retried', 'conflict', 'rejected', 'sent back', 'abandoned']);
 
 export interface CostSum {
   readonly calls: number;
@@ -18,39 +29,61 @@ export interface CostSum {
   readonly cachedTokens: number;
   readonly cacheWriteTokens: number;
   readonly outputTokens: number;
+  /** Millionths of a US dollar. */
   readonly microusd: number;
+  /** Of it by our own estimate: the provider never said. */
   readonly estimatedMicrousd: number;
   readonly waitedMs: number;
 }
 
-export interface CostEntry extends CostSum {
+export interface AttemptFate {
+  /** A planner's begins with `plan:`. */
   readonly task: string;
+  /** null: it has not ended. */
+  readonly outcome: string | null;
+  /** No attempt of the task came after it. */
+  readonly isLast: boolean;
+  /** A merger's attempt that was made of its work has landed. */
+  readonly isMerged: boolean;
+  /** null: there is no such task (a planner's calls). */
+  readonly taskState: string | null;
+  readonly runEnded: boolean;
+}
+
+/** The calls of one attempt, role, seat and model. */
+export interface CostEntry extends CostSum, AttemptFate {
   readonly attempt: number;
   readonly role: string;
+  /** Tells several of one role and attempt apart (`review-1`); '' where there is one. */
+  readonly seat: string;
   readonly model: string;
-  /** The attempt's; null: it has not ended, or there is none. */
-  readonly outcome: string | null;
 }
 
-export function outcomeOf({ task, outcome }: Pick<CostEntry, 'task' | 'outcome'>): CostOutcome {
-  if (task === '') return 'planning';
-  switch (outcome) {
-    case null:
-      return 'under way';
-    case 'passed':
-      return 'landed';
-    case 'cancelled':
-      return 'abandoned';
-    case 'conflict':
-      return 'conflict';
-    case 'rejected':
-      return 'rejected';
-    default:
-      return 'retried';
-  }
+export const PLANNERS = 'plan:';
+/** States in which no further attempt comes unless a person says so. */
+const GIVEN_UP: ReadonlySet<string> = new Set(['blocked', 'skipped', 'cancelled']);
+
+export function outcomeOf({ task, outcome, isLast, isMerged, taskState, runEnded }: AttemptFate): CostOutcome {
+  const isPlanner = task.startsWith(PLANNERS);
+  if (outcome === null) return runEnded ? 'abandoned' : 'under way';
+  if (outcome === 'passed') return isPlanner ? 'planning' : 'landed';
+  if (outcome === 'cancelled') return 'abandoned';
+  if (isPlanner) return 'sent back';
+  if (outcome === 'conflict') return isMerged ? 'landed' : 'conflict';
+  if (outcome === 'rejected') return 'rejected';
+  return isLast && (runEnded || GIVEN_UP.has(taskState ?? '')) ? 'abandoned' : 'retried';
 }
 
-const NOTHING: CostSum = { calls: 0, inputTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, outputTokens: 0, microusd: 0, estimatedMicrousd: 0, waitedMs: 0 }; // prettier-ignore
+export const NO_COST: CostSum = {
+  calls: 0,
+  inputTokens: 0,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  outputTokens: 0,
+  microusd: 0,
+  estimatedMicrousd: 0,
+  waitedMs: 0,
+};
 
 export function add(a: CostSum, b: CostSum): CostSum {
   return {
@@ -65,39 +98,17 @@ export function add(a: CostSum, b: CostSum): CostSum {
   };
 }
 
+export const sumOf = (entries: readonly CostSum[]): CostSum => entries.reduce<CostSum>(add, NO_COST);
+
+export const tokensOf = (sum: CostSum): number =>
+  sum.inputTokens + sum.cachedTokens + sum.cacheWriteTokens + sum.outputTokens;
+
 /** Sums by a key, dearest first. */
-export function sumBy<K extends string>(entries: readonly CostEntry[], key: (entry: CostEntry) => K): [K, CostSum][] {
+export function sumBy<E extends CostSum, K extends string>(
+  entries: readonly E[],
+  key: (entry: E) => K,
+): [K, CostSum][] {
   const sums = new Map<K, CostSum>();
-  for (const entry of entries) sums.set(key(entry), add(sums.get(key(entry)) ?? NOTHING, entry));
+  for (const entry of entries) sums.set(key(entry), add(sums.get(key(entry)) ?? NO_COST, entry));
   return [...sums].toSorted(([, a], [, b]) => b.microusd - a.microusd || b.calls - a.calls);
-}
-
-export interface CostReport {
-  readonly total: CostSum;
-  readonly byOutcome: readonly [CostOutcome, CostSum][];
-  readonly byRole: readonly [string, CostSum][];
-  readonly byModel: readonly [string, CostSum][];
-  readonly byTask: readonly [string, CostSum][];
-  readonly landedTasks: number;
-  /** All that was spent, by task that landed; null when none has. Millionths of a dollar. */
-  readonly perLandedTask: number | null;
-  /** Spent on attempts that did not land. */
-  readonly wasted: CostSum;
-}
-
-const WASTE: ReadonlySet<CostOutcome> = new Set(['retried', 'conflict', 'rejected', 'abandoned']);
-
-export function costReport(entries: readonly CostEntry[]): CostReport {
-  const total = entries.reduce<CostSum>(add, NOTHING);
-  const landedTasks = new Set(entries.filter((entry) => outcomeOf(entry) === 'landed').map(({ task }) => task)).size;
-  return {
-    total,
-    byOutcome: sumBy(entries, outcomeOf),
-    byRole: sumBy(entries, ({ role }) => role),
-    byModel: sumBy(entries, ({ model }) => model),
-    byTask: sumBy(entries, ({ task }) => (task === '' ? '(the run)' : task)),
-    landedTasks,
-    perLandedTask: landedTasks === 0 ? null : Math.round(total.microusd / landedTasks),
-    wasted: entries.filter((entry) => WASTE.has(outcomeOf(entry))).reduce<CostSum>(add, NOTHING),
-  };
 }

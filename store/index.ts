@@ -1,6 +1,7 @@
 /** The store's whole public surface. */
 export * from './agents-words.ts';
 export * from './artifacts.ts';
+export * from './calls-waiting.ts';
 export * from './attempts.ts';
 export * from './costs.ts';
 export { codeOf, connect, inTransaction, SQLSTATE } from './db.ts';

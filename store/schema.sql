@@ -44,6 +44,19 @@ CREATE INDEX attempts_open ON public.attempts USING btree (run) WHERE (ended_at 
 CREATE UNIQUE INDEX attempts_pkey ON public.attempts USING btree (run, task, attempt);
 CREATE INDEX attempts_queued ON public.attempts USING btree (run, requested_at) WHERE ((phase = 'merge'::text) AND (merged_at IS NULL));
 
+create table calls_waiting (
+  "calls" integer not null,
+  "host" text not null,
+  "refusal" text not null,
+  "run" text not null,
+  "seen_at" timestamp with time zone not null default clock_timestamp(),
+  "since" timestamp with time zone not null,
+  "task" text not null,
+  constraint calls_waiting_pkey PRIMARY KEY (host, run, task, refusal),
+  constraint calls_waiting_run_fkey FOREIGN KEY (run) REFERENCES runs(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX calls_waiting_pkey ON public.calls_waiting USING btree (host, run, task, refusal);
+
 create table decisions (
   "at" timestamp with time zone not null default now(),
   "id" text not null,
@@ -57,6 +70,25 @@ create table decisions (
   constraint decisions_run_fkey FOREIGN KEY (run) REFERENCES runs(id) ON DELETE CASCADE
 );
 CREATE UNIQUE INDEX decisions_pkey ON public.decisions USING btree (run, id);
+
+create table findings (
+  "attempt" integer not null,
+  "file" text,
+  "followed" boolean not null default false,
+  "line" integer,
+  "n" integer not null,
+  "reviewer" integer not null,
+  "run" text not null,
+  "said" text,
+  "severity" text not null,
+  "task" text not null,
+  "text" text not null,
+  constraint findings_pkey PRIMARY KEY (run, task, attempt, reviewer, n),
+  constraint findings_run_task_attempt_reviewer_fkey FOREIGN KEY (run, task, attempt, reviewer) REFERENCES reviews(run, task, attempt, reviewer) ON DELETE CASCADE,
+  constraint findings_said_check CHECK ((said = ANY (ARRAY['right'::text, 'wrong'::text]))),
+  constraint findings_severity_check CHECK ((severity = ANY (ARRAY['blocking'::text, 'major'::text, 'minor'::text])))
+);
+CREATE UNIQUE INDEX findings_pkey ON public.findings USING btree (run, task, attempt, reviewer, n);
 
 create table flags (
   "at" timestamp with time zone not null default now(),
@@ -141,6 +173,19 @@ create table log_entries (
 CREATE INDEX log_entries_by_time ON public.log_entries USING btree (run, at);
 CREATE UNIQUE INDEX log_entries_pkey ON public.log_entries USING btree (run, key);
 
+create table merger_attempts (
+  "at" timestamp with time zone not null default now(),
+  "attempt" integer not null,
+  "merges" text[] not null,
+  "of_attempt" integer not null,
+  "paths" text[] not null,
+  "run" text not null,
+  "task" text not null,
+  constraint merger_attempts_pkey PRIMARY KEY (run, task, attempt),
+  constraint merger_attempts_run_fkey FOREIGN KEY (run) REFERENCES runs(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX merger_attempts_pkey ON public.merger_attempts USING btree (run, task, attempt);
+
 create table merges (
   "attempt" integer not null,
   "commit" text,
@@ -177,6 +222,7 @@ create table model_calls (
   "retries" integer not null default 0,
   "role" text not null,
   "run" text not null,
+  "seat" text not null default ''::text,
   "started_at" timestamp with time zone not null default clock_timestamp(),
   "state" text not null default 'open'::text,
   "status" integer,
@@ -236,6 +282,25 @@ create table plan_nodes (
   constraint plan_nodes_run_fkey FOREIGN KEY (run) REFERENCES runs(id) ON DELETE CASCADE
 );
 CREATE UNIQUE INDEX plan_nodes_pkey ON public.plan_nodes USING btree (run, id);
+
+create table reviews (
+  "at" timestamp with time zone not null default now(),
+  "attempt" integer not null,
+  "calls" integer not null,
+  "engine" text not null,
+  "model" text,
+  "ms" bigint not null,
+  "reviewer" integer not null,
+  "run" text not null,
+  "task" text not null,
+  "verdict" text,
+  "view" text not null,
+  "why" text not null,
+  constraint reviews_pkey PRIMARY KEY (run, task, attempt, reviewer),
+  constraint reviews_run_fkey FOREIGN KEY (run) REFERENCES runs(id) ON DELETE CASCADE,
+  constraint reviews_verdict_check CHECK ((verdict = ANY (ARRAY['approve'::text, 'reject'::text])))
+);
+CREATE UNIQUE INDEX reviews_pkey ON public.reviews USING btree (run, task, attempt, reviewer);
 
 create table runs (
   "base_commit" text,

@@ -1,9 +1,17 @@
 /** The end of a run: what became of it and how to go on. Pure. */
 
+import type { CostSummary } from '../../spec/cost-report.ts';
+import { summaryLines } from './cost.ts';
+
 /** Lines under `next` of a run's report, as the workflow wrote it; none when there is no such list. */
 export function nextSteps(report: unknown): string[] {
   const next: unknown = field(report, 'next');
   return Array.isArray(next) ? next.filter((line) => typeof line === 'string') : [];
+}
+
+function costOf(report: unknown): string[] {
+  const cost = field(report, 'cost');
+  return typeof cost === 'object' && cost !== null ? summaryLines(cost as CostSummary) : [];
 }
 
 export function reportLines(report: unknown): string[] {
@@ -12,6 +20,7 @@ export function reportLines(report: unknown): string[] {
   return [
     ...(typeof main === 'string' ? [`  main is at ${main}`] : []),
     ...(typeof delivered === 'string' ? [`  delivered to ${delivered}`] : []),
+    ...costOf(report).map((line) => `  ${line}`),
     ...nextSteps(report).map((line) => `  ${line}`),
   ];
 }

@@ -1,14 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Budget } from '../../../spec/model.ts';
-import {
-  costs,
-  endAttempt,
-  reserveCall,
-  saveRun,
-  setBudget,
-  settleCall,
-  settleLostCalls,
-} from '../../../store/index.ts';
+import { reserveCall, saveRun, setBudget, settleCall, settleLostCalls } from '../../../store/index.ts';
 import type { CallEnded, NewCall, Pool } from '../../../store/index.ts';
 import { startCluster } from './cluster.ts';
 import type { Cluster } from './cluster.ts';
@@ -124,32 +116,4 @@ test('calls of a host whose gateway died are counted as reserved; those of other
   expect(await settleLostCalls(pool, 'h1')).toBe(1);
   expect(await settleLostCalls(pool, 'h1')).toBe(0);
   expect(await sums()).toMatchObject({ microusd: 100_000, tokens: 1_000, open: 1, reserved_microusd: 7 });
-});
-
-test('costs are told by attempt, role and model, with how the attempt ended', async () => {
-  const calls = [call(), call(), call({ attempt: 2 }), call({ task: '', attempt: 0, role: 'planner', model: 'p' })];
-  for (const one of calls) {
-    await reserveCall(pool, { ...one, microusd: 1 });
-    await settleCall(pool, one.id, ended(one.role === 'planner' ? { state: 'failed', estimated: true } : {}));
-  }
-  await endAttempt(pool, { run: 'r1', task: 'a', attempt: 1 }, { outcome: 'gate-red' });
-  const rows = await costs(pool, 'r1');
-  expect(rows).toHaveLength(3);
-  expect(rows[0]).toEqual({
-    task: 'a',
-    attempt: 1,
-    role: 'worker',
-    model: 'm',
-    outcome: 'gate-red',
-    calls: 2,
-    failed: 0,
-    inputTokens: 200,
-    cachedTokens: 100,
-    cacheWriteTokens: 20,
-    outputTokens: 40,
-    microusd: 80_000,
-    estimatedMicrousd: 0,
-    waitedMs: 10,
-  });
-  expect(rows[2]).toMatchObject({ role: 'planner', outcome: null, failed: 1, estimatedMicrousd: 40_000 });
 });

@@ -155,7 +155,7 @@ describe('a change that comes late', () => {
   });
 
   test('of recordRun leaves a newer state of a task as it is', async () => {
-    const activities = createRecordActivities({ db, notify: async () => undefined });
+    const activities = createRecordActivities({ db, prices: [], notify: async () => undefined });
     const at = (atMs: number, state: TaskState, phase: string): Parameters<typeof activities.recordRun>[0] => ({
       run: 'r',
       atMs,

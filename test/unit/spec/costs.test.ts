@@ -1,14 +1,23 @@
-import { expect, it } from '@jest/globals';
-import { costReport, outcomeOf } from '../../../spec/costs.ts';
-import type { CostEntry } from '../../../spec/costs.ts';
-import { costLines, money } from '../../../cli/render/cost.ts';
+import { describe, expect, it } from '@jest/globals';
+import { costLines, money, summaryLines } from '../../../cli/render/cost.ts';
+import { reportLines } from '../../../cli/render/report.ts';
+import { costOfCalls, costReport, costSummary } from '../../../spec/cost-report.ts';
+import type { CostFacts } from '../../../spec/cost-report.ts';
+import { outcomeOf } from '../../../spec/costs.ts';
+import type { AttemptFate, CostEntry } from '../../../spec/costs.ts';
+import type { PriceTable } from '../../../spec/prices.ts';
 
 const entry = (more: Partial<CostEntry>): CostEntry => ({
   task: 'a',
   attempt: 1,
   role: 'worker',
+  seat: '',
   model: 'm',
   outcome: 'passed',
+  isLast: true,
+  isMerged: false,
+  taskState: 'passed',
+  runEnded: false,
   calls: 1,
   inputTokens: 10,
   cachedTokens: 5,
@@ -19,36 +28,137 @@ const entry = (more: Partial<CostEntry>): CostEntry => ({
   waitedMs: 100,
   ...more,
 });
+const facts = (more: Partial<CostFacts> = {}): CostFacts => ({
+  landedTasks: 2,
+  conflicts: { found: 0, mergerAttempts: 0, merged: 0, mergerMs: 0 },
+  planners: { taken: 0, sentBack: 0 },
+  underWay: { calls: 0, reservedMicrousd: 0 },
+  waiting: [],
+  ...more,
+});
+const flat = (usd: number) => ({ input: usd, cached: usd, cacheWrite: usd, output: usd });
+const PRICES: readonly PriceTable[] = [{ cheap: flat(1), dear: flat(10) }];
+const report = (
+  entries: readonly CostEntry[],
+  more: Partial<CostFacts> = {},
+  plannerModel: string | null = null,
+): ReturnType<typeof costReport> => costReport(entries, facts(more), { plannerModel, prices: PRICES });
 
-it('every call is counted under what became of its attempt', () => {
-  const of = (outcome: string | null, task = 'a') => outcomeOf({ task, outcome });
-  expect([of('passed'), of('gate-red'), of('ejected'), of('conflict'), of('cancelled'), of(null), of(null, '')]).toEqual([
-    'landed', 'retried', 'retried', 'conflict', 'abandoned', 'under way', 'planning',
-  ]); // prettier-ignore
+describe('what became of an attempt', () => {
+  it.each<[string, Partial<AttemptFate>, string]>([
+    ['landed', { outcome: 'passed' }, 'landed'],
+    ['has not ended', { outcome: null, taskState: 'running' }, 'under way'],
+    ['had not ended when its run did', { outcome: null, runEnded: true }, 'abandoned'],
+    ['was stopped', { outcome: 'cancelled', taskState: 'cancelled' }, 'abandoned'],
+    ['was red, and another came', { outcome: 'gate-red', isLast: false }, 'retried'],
+    ['was red, and another comes', { outcome: 'gate-red', taskState: 'retrying' }, 'retried'],
+    ['ejected, its task landed later', { outcome: 'ejected', isLast: false }, 'retried'],
+    ['red and the last one of a blocked task', { outcome: 'gate-red', taskState: 'blocked' }, 'abandoned'],
+    ['red before that', { outcome: 'gate-red', taskState: 'blocked', isLast: false }, 'retried'],
+    ['red and the last one of a skipped task', { outcome: 'agent-timeout', taskState: 'skipped' }, 'abandoned'],
+    ['red and the last one of a cancelled task', { outcome: 'scope', taskState: 'cancelled' }, 'abandoned'],
+    ['red when its run ended', { outcome: 'gate-red', taskState: 'retrying', runEnded: true }, 'abandoned'],
+    ['conflicted', { outcome: 'conflict', isLast: false }, 'conflict'],
+    ['conflicted, and is blocked', { outcome: 'conflict', taskState: 'blocked' }, 'conflict'],
+    ['conflicted, and a merger landed it', { outcome: 'conflict', isLast: false, isMerged: true }, 'landed'],
+    ['was rejected in review', { outcome: 'rejected', isLast: false }, 'rejected'],
+    ['a planner’s answer that was taken', { task: 'plan:', outcome: 'passed', taskState: null }, 'planning'],
+    ['a planner’s answer that was not', { task: 'plan:api', outcome: 'answer', taskState: null }, 'sent back'],
+    ['a planner that came to no answer', { task: 'plan:', outcome: 'agent-timeout', taskState: null }, 'sent back'],
+    ['a planner that is asked', { task: 'plan:', outcome: null, taskState: null }, 'under way'],
+    ['a planner that was stopped', { task: 'plan:', outcome: 'cancelled', taskState: null }, 'abandoned'],
+  ])('%s', (_, fate, outcome) => {
+    expect(outcomeOf(entry(fate as Partial<CostEntry>))).toBe(outcome);
+  });
 });
 
-it('sums by outcome, role, model and task are sums of the same calls', () => {
-  const report = costReport([
-    entry({}),
-    entry({ attempt: 2, outcome: 'gate-red', microusd: 3_000_000 }),
-    entry({ task: 'b', microusd: 500_000, model: 'n' }),
-    entry({ task: '', attempt: 0, role: 'planner', outcome: null, microusd: 250_000 }),
-  ]);
-  for (const sums of [report.byOutcome, report.byRole, report.byModel, report.byTask]) {
-    expect(sums.reduce((n, [, sum]) => n + sum.microusd, 0)).toBe(report.total.microusd);
-    expect(sums.reduce((n, [, sum]) => n + sum.calls, 0)).toBe(4);
-  }
-  expect(report.byTask.map(([task]) => task)).toEqual(['a', 'b', '(the run)']);
-  expect(report).toMatchObject({ landedTasks: 2, perLandedTask: 2_375_000, wasted: { microusd: 3_000_000 } });
+const mixed = (): CostEntry[] => [
+  entry({}),
+  entry({ attempt: 2, outcome: 'gate-red', isLast: false, microusd: 3_000_000 }),
+  entry({ task: 'b', microusd: 500_000, model: 'n' }),
+  entry({ task: 'b', role: 'reviewer', seat: 'review-1', model: 'cheap', microusd: 20_000 }),
+  entry({ task: 'b', role: 'reviewer', seat: 'review-2', model: 'cheap', microusd: 30_000 }),
+  entry({ task: 'plan:', role: 'planner', taskState: null, microusd: 200_000 }),
+  entry({ task: 'plan:', attempt: 2, role: 'planner', outcome: 'answer', taskState: null, microusd: 50_000 }),
+];
+
+describe('the report', () => {
+  it('sums by outcome, role, model, and role and outcome are sums of the same calls', () => {
+    const found = report(mixed());
+    const cells = found.byRoleAndOutcome.map(({ role, sum }) => [role, sum] as const);
+    for (const sums of [found.byOutcome, found.byRole, found.byModel, cells, [...found.byTask, ...found.byPlanner]]) {
+      expect(sums.reduce((n, [, sum]) => n + sum.microusd, 0)).toBe(found.total.microusd);
+      expect(sums.reduce((n, [, sum]) => n + sum.calls, 0)).toBe(7);
+    }
+    expect(found.byTask.map(([task]) => task)).toEqual(['a', 'b']);
+    expect(found.byReviewer.map(([name]) => name)).toEqual(['review-2 (cheap)', 'review-1 (cheap)']);
+    expect(found).toMatchObject({ perLandedTask: 2_400_000, wasted: { microusd: 3_050_000 } });
+  });
+
+  it('compares with the planner’s model, named or used; without one, with the dearest, and says which', () => {
+    const tokens = 7 * 18;
+    expect(report(mixed(), {}, 'dear').comparison).toEqual({ model: 'dear', of: 'planner', microusd: tokens * 10 });
+    const used = mixed().map((one) => (one.role === 'planner' ? { ...one, model: 'cheap' } : one));
+    expect(report(used).comparison).toEqual({ model: 'cheap', of: 'planner', microusd: tokens });
+    const workers = [entry({ model: 'cheap' }), entry({ model: 'dear' }), entry({ model: 'none' })];
+    expect(report(workers, {}, 'none').comparison).toEqual({ model: 'dear', of: 'dearest', microusd: 3 * 180 });
+    expect(report([entry({ model: 'none' })]).comparison).toBeNull();
+    expect(report([]).comparison).toBeNull();
+  });
+
+  it('compares at the price of the average prompt, where long prompts have another', () => {
+    const price = { ...flat(1), long: { overTokens: 100, price: flat(2) } };
+    expect(costOfCalls(entry({ calls: 2, inputTokens: 180 }), price)).toBe(188);
+    expect(costOfCalls(entry({ calls: 1, inputTokens: 180 }), price)).toBe(376);
+  });
+
+  it('names models that were counted as nothing', () => {
+    expect(report([entry({ microusd: 0 }), entry({ model: 'cheap' })]).unpriced).toEqual(['m']);
+  });
 });
 
-it('the text names the sum, the waste and what was estimated', () => {
-  const text = costLines(
-    'r',
-    costReport([entry({}), entry({ outcome: 'gate-red', attempt: 2, estimatedMicrousd: 10 })]),
-  ).join('\n');
-  expect(text).toContain('2.00 USD in 2 model calls, of it 0.0000 USD by our own estimate');
-  expect(text).toMatch(/not landed +1\.00 USD, 50 % of all/);
-  expect(costLines('r', costReport([]))).toEqual(['run r has called no model yet']);
-  expect(money(1_234)).toBe('0.0012 USD');
+describe('as text', () => {
+  it('names sum, waste, comparison, planners, conflicts, and who waits now', () => {
+    const text = costLines(
+      'r',
+      report(
+        [...mixed(), entry({ task: 'c', role: 'merger', microusd: 400_000 })],
+        {
+          planners: { taken: 1, sentBack: 1 },
+          conflicts: { found: 2, mergerAttempts: 3, merged: 2, mergerMs: 60_000 },
+          underWay: { calls: 1, reservedMicrousd: 90_000 },
+          waiting: [{ task: 'd', refusal: 'rate', calls: 2, waitedMs: 4_000 }],
+        },
+        'dear',
+      ),
+    );
+    expect(`\n${text.join('\n')}\n`).toMatchSnapshot();
+  });
+
+  it('says what was estimated, and that nothing was called yet', () => {
+    const [first] = costLines('r', report([entry({ estimatedMicrousd: 10 })]));
+    expect(first).toBe(
+      'run r  1.00 USD, 18 tokens in 1 model call, of it 0.0000 USD by our own estimate (calls that were cut off)',
+    );
+    expect(costLines('r', report([]))).toEqual(['run r has called no model yet']);
+    expect(money(1_234)).toBe('0.0012 USD');
+  });
+
+  it('a model’s name never drives the reader’s terminal', () => {
+    const text = costLines('r', report([entry({ model: 'm\u001b[2J\nx', microusd: 0 })])).join('\n');
+    expect(text).not.toContain('\u001b');
+  });
+
+  it('the end report keeps total, roles, landed tasks, waste and comparison', () => {
+    const cost = costSummary(report(mixed(), {}, 'dear'))!;
+    expect(summaryLines(cost)).toEqual([
+      'cost          4.80 USD, 126 tokens in 7 model calls: worker 4.50, planner 0.2500, reviewer 0.0500',
+      'landed tasks  2, each at 2.40 USD all told',
+      'waste         3.05 USD, 64 % of all, on attempts of which nothing landed',
+      'compare       the same tokens all on the planner’s model (dear) would have cost 0.0013 USD',
+    ]);
+    expect(reportLines({ main: 'abc', next: ['go on'], cost })[1]).toMatch(/^ {2}cost +4\.80 USD/);
+    expect(reportLines({ main: 'abc', next: ['go on'] })).toEqual(['  main is at abc', '  go on']);
+    expect(costSummary(report([]))).toBeNull();
+  });
 });
