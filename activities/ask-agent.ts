@@ -39,7 +39,7 @@ export const promptOf = (name: string): string => `${name}.prompt.md`;
 
 export async function askAgent(ask: Ask, deps: AttemptDeps, running: Running): Promise<Answer> {
   const { key, name, spec, role, roleName, commit, prompt, scratch } = ask;
-  const engine = engineFor(role.engine);
+  const engine = engineFor(role.engine, spec.engines);
   await deps.store.saveArtifact({ ...key, name: promptOf(name) }, prompt);
   const command = engine.command({ task: askedTask(name, roleName), role, lastFailure: null, prompt });
   const workspace = await deps.openWorkspace({

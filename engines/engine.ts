@@ -70,6 +70,8 @@ export interface Engine {
   readonly name: string;
   /** It talks to a model: it is given a prompt. */
   readonly needsPrompt?: boolean;
+  /** It takes no longer prompt, in bytes. */
+  readonly promptBytes?: number;
   /** @throws EngineInputError when the Task Spec lacks what this engine needs. */
   command(input: EngineInput): EngineCommand;
   /** Only for ends that say something about the engine: never `killed` or `engine-lost`. */

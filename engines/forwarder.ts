@@ -12,6 +12,18 @@ export const GATEWAY_URL = `http://127.0.0.1:${FORWARDER_PORT}`;
 /** Stands where a CLI insists on a key. The gateway drops it. */
 export const NO_KEY = 'swarmline';
 
+/**
+ * For programs that take their base URL from the environment, as most SDKs do. OpenAI's has its version in it, Anthropic's has not.
+ * The names are told in spec/check-engine.ts, too.
+ */
+export const gatewayEnvironment: Readonly<Record<string, string>> = {
+  ANTHROPIC_BASE_URL: GATEWAY_URL,
+  ANTHROPIC_API_KEY: NO_KEY,
+  OPENAI_BASE_URL: `${GATEWAY_URL}/v1`,
+  OPENAI_API_BASE: `${GATEWAY_URL}/v1`,
+  OPENAI_API_KEY: NO_KEY,
+};
+
 /** `node forward.mjs PROGRAM ARGUMENT…`. Needs node in the image. */
 export const FORWARDER = `import { spawn } from 'node:child_process';
 import { connect, createServer } from 'node:net';

@@ -1,8 +1,10 @@
-/** What a spec says about engines: that each role's is known, and that its program is in the image. */
+/** What a spec says about engines: that each role's is known, that its program is in the image, and that those of the spec itself make sense. */
+import { checkEngine, placeholdersIn } from './check-engine.ts';
 import type { Checking } from './checking.ts';
+import { ENGINES } from './fields-engines.ts';
 import type { RawSpec } from './fields.ts';
 import { ROLE_NAMES } from './model.ts';
-import type { PathPart } from './problems.ts';
+import { didYouMean, type PathPart } from './problems.ts';
 
 /** Engines whose program has to be in the image, and the name by which `./swarmline image` makes one that has it. */
 const AGENT_PROGRAMS: ReadonlyMap<string, string> = new Map([
@@ -17,14 +19,14 @@ const OURS: ReadonlyMap<string, string> = new Map([
   ...[...AGENT_PROGRAMS.values()].map((name) => [imageOf(name), name] as const),
 ]);
 
-export interface NamedRole {
+interface NamedRole {
   readonly at: PathPart[];
   readonly engine: string;
   readonly model: string | null;
 }
 
 /** Every role that the spec names, each reviewer for itself. */
-export function namedRoles(roles: RawSpec['roles']): NamedRole[] {
+function namedRoles(roles: RawSpec['roles']): NamedRole[] {
   return ROLE_NAMES.flatMap((name): NamedRole[] => {
     const given = roles[name];
     if (given === null) return [];
@@ -35,7 +37,38 @@ export function namedRoles(roles: RawSpec['roles']): NamedRole[] {
 
 export function checkEngines(check: Checking, spec: RawSpec): void {
   const roles = namedRoles(spec.roles);
+  for (const [name, engine] of Object.entries(spec.engines)) {
+    checkEngine(check, name, engine);
+    if (!roles.some((role) => role.engine === name)) check.warn(['engines', name], 'has no effect: no role names it');
+  }
+  for (const role of roles) checkRole(check, role, spec.engines);
   checkImage(check, spec.sandbox.image, [...new Set(roles.map(({ engine }) => engine))]);
+}
+
+function checkRole(check: Checking, { at, engine, model }: NamedRole, own: RawSpec['engines']): void {
+  if (engine === 'external')
+    check.say(
+      [...at, 'engine'],
+      '"external" (an agent elsewhere that claims tasks) has its name, but no build carries it yet; to run a program of yours in the sandbox, describe it in "engines"',
+    );
+  const builtIn: readonly string[] = ENGINES;
+  const known = [...builtIn.filter((name) => name !== 'external'), ...Object.keys(own)];
+  if (engine !== 'external' && !known.includes(engine))
+    check.say(
+      [...at, 'engine'],
+      `is no engine${didYouMean(engine, known)}; there are ${known.join(', ')}, and what the spec itself describes in "engines"`,
+    );
+  if (builtIn.includes(engine) || !Object.hasOwn(own, engine)) return;
+  const takesModel = placeholdersIn(own[engine]!).has('model');
+  if (takesModel && model === null)
+    check.say([...at, 'model'], `is required: the engine "${engine}" is told its model ({model})`);
+  if (!takesModel && model !== null)
+    check.warn(
+      [...at, 'model'],
+      own[engine]!.gateway
+        ? `the engine "${engine}" is not told of it: nowhere in its command or environment is {model}; the gateway lets no other model through`
+        : `has no effect: the engine "${engine}" has no {model} in its command or environment, and no gateway`,
+    );
 }
 
 /** There is one image for all roles. */
@@ -44,8 +77,7 @@ function checkImage(check: Checking, image: string, engines: readonly string[]):
   if (inside === undefined) return;
   const wanted = engines.filter((engine) => AGENT_PROGRAMS.has(engine));
   const missing = wanted.filter((engine) => AGENT_PROGRAMS.get(engine) !== inside);
-  const [first] = missing;
-  if (first === undefined) return;
+  if (missing.length === 0) return;
   const makers = new Set(wanted.map((engine) => AGENT_PROGRAMS.get(engine)!));
   const [maker] = makers;
   const named = missing.map((engine) => `"${engine}"`).join(' and ');

@@ -132,6 +132,7 @@ export function costOf(tokens: Tokens, price: Price): number {
 const MODEL_ENGINES: ReadonlySet<string> = new Set(['claude-code', 'codex', 'aider']);
 
 interface NamesModels {
+  readonly engines?: Readonly<Record<string, { readonly gateway: boolean }>>;
   readonly roles: Readonly<Partial<Record<RoleName, RoleModel | readonly RoleModel[] | null>>>;
   readonly budget: {
     readonly usd: number | null;
@@ -149,6 +150,7 @@ interface RoleModel {
  * refused. A role that names no model takes its program's own; that one is judged at the gateway, call by call.
  */
 export function unpricedRoles(spec: NamesModels, tables: readonly PriceTable[] = [DEFAULT_PRICES]): Problem[] {
+  const own = (name: string) => (Object.hasOwn(spec.engines ?? {}, name) ? spec.engines?.[name] : undefined);
   return ROLE_NAMES.flatMap((role) => {
     const given = spec.roles[role] ?? [];
     const limited = [
@@ -158,7 +160,8 @@ export function unpricedRoles(spec: NamesModels, tables: readonly PriceTable[] =
     ].find(([, usd]) => usd !== null)?.[0];
     if (limited === undefined) return [];
     return [given].flat().flatMap(({ engine, model }, i) => {
-      if (!MODEL_ENGINES.has(engine) || model === null || priceOf(model, tables) !== null) return [];
+      const asks = MODEL_ENGINES.has(engine) || own(engine)?.gateway === true;
+      if (!asks || model === null || priceOf(model, tables) !== null) return [];
       const path = `roles.${role}${Array.isArray(given) ? `[${i}]` : ''}.model`;
       const message = `the price of "${model}" is not known, so ${limited} could not be held; give it in the file that SWARMLINE_PRICES names ({"${model}": {"input": …, "cached": …, "cacheWrite": …, "output": …}}, US dollars for a million tokens), or limit tokens (budget.tokens) instead of money`;
       return [{ path, message }];

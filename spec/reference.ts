@@ -20,6 +20,8 @@ const TITLES: Readonly<Record<string, string>> = {
   gate: 'The gate',
   sandbox: 'The sandbox',
   roles: 'Roles',
+  engines: 'Engines of your own',
+  planning: 'Planning',
   policy: 'Policy',
   budget: 'Budget',
   notify: 'Notification',
@@ -48,7 +50,7 @@ export function referencePage(rows: readonly FieldRow[] = FIELDS): string {
   for (const row of rows) {
     const top = row.path.split(/[.[]/)[0] ?? '';
     const key = row.path === 'name' || row.path === 'goal' ? '' : top;
-    sections.get(key)?.push(row);
+    sections.set(key, [...(sections.get(key) ?? []), row]);
   }
   const parts = [...sections].map(([key, own]) => `## ${TITLES[key] ?? key}\n\n${table(own)}`);
   return `${HEAD}\n${parts.join('\n')}`;

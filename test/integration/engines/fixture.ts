@@ -3,14 +3,15 @@ import { chmod, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createProgress } from '../../../cli/progress.ts';
 import { ensureAiderImage } from '../../../cli/setup/image-aider.ts';
-import { AGENTS_IMAGE, AIDER_IMAGE } from '../../../cli/setup/image-inputs.ts';
+import { AGENTS_IMAGE, AIDER_IMAGE, SANDBOX_IMAGE } from '../../../cli/setup/image-inputs.ts';
+import { ensureImage } from '../../../cli/setup/image.ts';
 import { ensureAgentsImage } from '../../../cli/setup/image-agents.ts';
 import { loadSettings } from '../../../cli/setup/settings.ts';
 import { EGRESS_DIR, ENGINE_DIR, engineFor } from '../../../engines/index.ts';
 import type { EngineOutcome } from '../../../engines/index.ts';
 import { controlPath, createGatewayClient, createMcp, startGateway } from '../../../gateway/index.ts';
 import type { CallResult, Gateway, Ledger, ToolPort, Upstream, WantedCall } from '../../../gateway/index.ts';
-import type { TaskSpec } from '../../../spec/model.ts';
+import type { EngineRecipe, TaskSpec } from '../../../spec/model.ts';
 import { startModelServer } from '../../support/model-server/index.ts';
 import type { ModelServer } from '../../support/model-server/index.ts';
 import { LIMITS, openBench } from '../sandbox/fixture.ts';
@@ -31,15 +32,32 @@ export interface AgentBench {
   readonly settled: { readonly call: WantedCall; readonly result: CallResult }[];
   readonly gatewayLog: () => string;
   /** @param model also names the attempt, so that calls can be told apart */
-  run(engine: string, model: string, deadlineMs?: number): Promise<AgentRun>;
+  run(
+    engine: string,
+    model: string,
+    more?: {
+      readonly deadlineMs?: number;
+      /** Of the spec. */
+      readonly engines?: Readonly<Record<string, EngineRecipe>>;
+      /** Further files of the workspace. */
+      readonly files?: Readonly<Record<string, string>>;
+    },
+  ): Promise<AgentRun>;
   stopGateway(): Promise<void>;
   startGateway(): Promise<void>;
   close(): Promise<void>;
 }
 
-export async function openAgentBench(image: 'agents' | 'aider' = 'agents'): Promise<AgentBench> {
+const IMAGES = {
+  agents: { image: AGENTS_IMAGE, ensure: ensureAgentsImage },
+  aider: { image: AIDER_IMAGE, ensure: ensureAiderImage },
+  plain: { image: SANDBOX_IMAGE, ensure: ensureImage },
+} as const;
+
+export async function openAgentBench(kind: keyof typeof IMAGES = 'agents'): Promise<AgentBench> {
   const bench = openBench();
-  await (image === 'aider' ? ensureAiderImage : ensureAgentsImage)(bench.docker, {
+  const { image, ensure } = IMAGES[kind];
+  await ensure(bench.docker, {
     cacheDir: loadSettings(process.env).cacheDir,
     yes: true,
     progress: createProgress({ write: () => true }),
@@ -81,21 +99,21 @@ export async function openAgentBench(image: 'agents' | 'aider' = 'agents'): Prom
     models,
     settled,
     gatewayLog: () => logged,
-    async run(name, model, deadlineMs = 120_000) {
-      const engine = engineFor(name);
+    async run(name, model, { deadlineMs = 120_000, engines = {}, files: further = {} } = {}) {
+      const engine = engineFor(name, engines);
       const prompt = 'Write hello.txt with the word hello.';
       const command = engine.command({ task, role: { engine: name, model }, lastFailure: null, prompt });
       const files = await mkdtemp(join(bench.stateDir, 'in-'));
       await chmod(files, 0o755);
       for (const [file, content] of Object.entries(command.files)) await writeFile(join(files, file), content);
       const workspace = await bench.workspace(
-        bench.repository({ 'README.md': 'Say hello.\n', 'src/old.txt': 'olleh\n' }),
+        bench.repository({ 'README.md': 'Say hello.\n', 'src/old.txt': 'olleh\n', ...further }),
       );
       const caller = { run: 'r1', task: model, attempt: ++count, role: 'worker', model };
       const egress = await client.open(caller);
       await mkdir(join(bench.stateDir, 'out'), { recursive: true });
       const request = bench.request(command.argv, {
-        image: image === 'aider' ? AIDER_IMAGE : AGENTS_IMAGE,
+        image,
         env: command.env,
         workspace: { dir: workspace.dir, readOnly: false },
         mounts: [

@@ -181,7 +181,7 @@ describe.each([
   test('whose model is silent ends at its deadline, and its call with it', async () => {
     const model = `${family}-silent`;
     agents.models.play(() => silence.then(() => ({})));
-    const { outcome } = await agents.run(engine, model, 8_000);
+    const { outcome } = await agents.run(engine, model, { deadlineMs: 8_000 });
     expect(outcome).toMatchObject({ ok: false, cause: 'agent-timeout' });
     expect(asked(model)).toHaveLength(1);
     await until('its call is freed', async () => counted(model).length === 1);

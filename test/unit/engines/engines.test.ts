@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { engineFor, EngineInputError, UnknownEngine } from '../../../engines/index.ts';
+import { ENGINE_NAMES, engineFor, EngineInputError, UnknownEngine } from '../../../engines/index.ts';
 import type { EngineInput } from '../../../engines/index.ts';
+import { ENGINES } from '../../../spec/fields-engines.ts';
 import type { TaskSpec } from '../../../spec/model.ts';
 
 const task: TaskSpec = {
@@ -100,6 +101,10 @@ describe('the scripted engine', () => {
       EngineInputError,
     );
   });
+});
+
+test('every engine that a spec may name is there, but the one that is kept for later', () => {
+  expect(ENGINES.filter((name) => name !== 'external')).toEqual(ENGINE_NAMES);
 });
 
 test('an unknown engine is refused with the known ones named', () => {

@@ -82,7 +82,7 @@ describe('the shape of a spec', () => {
     ['sandbox', { limits: { agent: '0s' } }, 'sandbox.limits.agent: is out of range: 1s to 1d'],
     ['sandbox', { limits: { pids: 1 } }, 'sandbox.limits.pids: is out of range: at least 16'],
     ['budget', { usd: -5 }, 'budget.usd: is out of range: at least 0'],
-    ['roles', { worker: { engine: 'claude' } }, 'roles.worker.engine: must be one of "command"'],
+    ['roles', { worker: { engine: 'claude' } }, 'roles.worker.engine: is no engine'],
     ['roles', { worker: {} }, 'roles.worker.engine: is required'],
     ['notify', { on: ['red', 'whenever'] }, 'notify.on[1]: must be one of "blocked"'],
   ])('%s %j is refused', (field, value, expected) => {
