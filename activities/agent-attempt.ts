@@ -1,5 +1,5 @@
 /** What the parts of an agent run know of their attempt. */
-import type { Engine } from '../engines/index.ts';
+import type { Engine, LastFailure } from '../engines/index.ts';
 import type { Scratch } from '../sandbox/scratch.ts';
 import type { AttemptKey, CompiledSpec, FailureCause, Role, TaskSpec } from '../spec/model.ts';
 
@@ -22,6 +22,23 @@ export interface Attempt {
   /** Commit that it starts from. */
   readonly base: string;
   readonly scratch: Scratch;
+  /** Of a merger's attempt. */
+  readonly merge?: MergerWork;
+}
+
+/** What a merger starts from beside its base, and what its commit says. */
+export interface MergerWork {
+  /** The base with everything of the arriving work that merges by itself; conflicting files as they landed. */
+  readonly tree: string;
+  /** None: everything merges by now, and no agent is needed. */
+  readonly paths: readonly string[];
+  /** Requests on the line that it is merged with. */
+  readonly merges: readonly string[];
+  /** Which attempt's work it merges. */
+  readonly ofAttempt: number;
+  /** Why no merger could; null. */
+  readonly refused: string | null;
+  prompt(lastFailure: LastFailure | null): string;
 }
 
 export interface Red {

@@ -12,19 +12,42 @@ import { treeOf } from '../mainline/git.ts';
 import { InfrastructureFault } from '../sandbox/faults.ts';
 import { putFiles } from '../sandbox/overlay.ts';
 import { openScratch } from '../sandbox/scratch.ts';
+import type { Scratch } from '../sandbox/scratch.ts';
 import type { StepOutcome } from '../sandbox/types.ts';
 import { agentEnd } from '../spec/gate/ends.ts';
-import type { AgentResult, AttemptKey } from '../spec/model.ts';
+import type { AgentResult, AttemptKey, CompiledSpec, TaskSpec } from '../spec/model.ts';
 import { AGENT_LOG, PROMPT, SCOPE_LOG, STEPS, WHY_CHARS } from './agent-attempt.ts';
 import type { AgentTimes, Attempt, Done, Red } from './agent-attempt.ts';
 import { promptFor } from './agent-prompt.ts';
-import { resultInHub, takeTree } from './agent-tree.ts';
+import { resultInHub, takeMerged, takeTree } from './agent-tree.ts';
 import type { AttemptDeps } from './attempt-ports.ts';
 import type { RunAgentInput } from './contract.ts';
 import { engineStep } from './engine-step.ts';
 import type { Running } from './running.ts';
 
+/** What an attempt starts from. */
+interface Start {
+  readonly base: string;
+  /** What has to be at hand beside the base. */
+  readonly commits?: readonly string[];
+  attempt(scratch: Scratch): Attempt | Promise<Attempt>;
+}
+
 export async function agentRun(input: RunAgentInput, deps: AttemptDeps, running: Running): Promise<AgentResult> {
+  return runAttempt(input, deps, running, async (key, spec, task) => {
+    const role = spec.roles[task.role] ?? spec.roles.worker;
+    const engine = engineFor(role.engine, spec.engines);
+    const base = await deps.hub.resolve(key.run, input.startFrom, running.signal);
+    return { base, attempt: (scratch) => ({ key, spec, task, role, engine, base, scratch }) };
+  });
+}
+
+export async function runAttempt(
+  input: AttemptKey & { readonly round: number },
+  deps: AttemptDeps,
+  running: Running,
+  begin: (key: AttemptKey, spec: CompiledSpec, task: TaskSpec) => Promise<Start>,
+): Promise<AgentResult> {
   const { store, hub } = deps;
   const key: AttemptKey = { run: input.run, task: input.task, attempt: input.attempt };
   const recorded = await store.agentResult(key);
@@ -33,14 +56,12 @@ export async function agentRun(input: RunAgentInput, deps: AttemptDeps, running:
   if (kept !== null) return store.recordAgent(key, await resultInHub(input.run, kept, deps, running), 0);
 
   const [spec, task] = [await store.spec(input.run), await store.task(input.run, input.task)];
-  const role = spec.roles[task.role] ?? spec.roles.worker;
-  const engine = engineFor(role.engine, spec.engines);
-  const base = await hub.resolve(input.run, input.startFrom, running.signal);
-  const source = await hub.ensure(input.run, [base], running.signal);
+  const { base, commits = [], attempt } = await begin(key, spec, task);
+  const source = await hub.ensure(input.run, [base, ...commits], running.signal);
   await store.startAttempt(key, { round: input.round, host: deps.hostId, base });
   const scratch = await openScratch({ stateDir: deps.stateDir, source, union: spec.repository.union });
   try {
-    return await attempted({ key, spec, task, role, engine, base, scratch }, deps, running);
+    return await attempted(await attempt(scratch), deps, running);
   } catch (error) {
     const stopped = { outcome: 'cancelled', why: 'Stopped by a person or by its run.', failureArtifact: null } as const;
     if (running.cancelRequested()) await store.endAttempt(key, stopped);
@@ -89,8 +110,10 @@ async function perform(
   running: Running,
   tell: { readonly ran: (times: AgentTimes) => void; readonly did: (steps: readonly TranscriptStep[]) => void },
 ): Promise<Done> {
-  const { key, spec, task, base, scratch, engine } = attempt;
-  const startTree = await putFiles(scratch.gitDir, await treeOf(scratch.gitDir, base), task.tests);
+  const { key, spec, task, base, scratch, engine, merge } = attempt;
+  if (merge !== undefined && merge.refused !== null) return { cause: 'conflict', why: merge.refused };
+  const startTree = await putFiles(scratch.gitDir, merge?.tree ?? (await treeOf(scratch.gitDir, base)), task.tests);
+  if (merge?.paths.length === 0) return takeMerged(attempt, startTree, deps, running);
   const workspace = await deps.openWorkspace({
     gitDir: scratch.gitDir,
     treeish: startTree,
@@ -110,8 +133,8 @@ async function perform(
     if (verdict.steps !== undefined) tell.did(verdict.steps);
     if (!verdict.ok) return { cause: verdict.cause ?? 'agent-failed', why: verdict.why.slice(0, WHY_CHARS) };
     // It may have been given more files meanwhile; where the store is away, what it began with holds (invariant 2).
-    const task = await deps.store.task(attempt.key.run, attempt.key.task).catch(() => attempt.task);
-    return await takeTree({ ...attempt, task }, workspace.dir, startTree, deps, running);
+    const now = merge === undefined ? await deps.store.task(key.run, key.task).catch(() => task) : task;
+    return await takeTree({ ...attempt, task: now }, workspace.dir, startTree, deps, running);
   } finally {
     await workspace.close();
   }
@@ -124,12 +147,14 @@ async function runEngine(
   deps: AttemptDeps,
   running: Running,
 ): Promise<StepOutcome> {
-  const { key, spec, task, role, engine, base, scratch } = attempt;
-  const lastFailure = await deps.store.lastFailure(key.run, key.task);
-  const prompt = engine.needsPrompt === true ? await promptFor(attempt, startTree, lastFailure, deps) : null;
+  const { key, spec, task, role, engine, base, scratch, merge } = attempt;
+  const lastFailure = await deps.store.lastFailure(key.run, key.task, merge?.ofAttempt ?? null);
+  const told = (): string | Promise<string> =>
+    merge === undefined ? promptFor(attempt, startTree, lastFailure, deps) : merge.prompt(lastFailure);
+  const prompt = engine.needsPrompt === true ? await told() : null;
   if (prompt !== null) await deps.store.saveArtifact({ ...key, name: PROMPT }, prompt);
-  const told = { task, role, lastFailure, attemptIndex: key.attempt };
-  const command = engine.command(prompt === null ? told : { ...told, prompt });
+  const input = { task, role, lastFailure, attemptIndex: key.attempt };
+  const command = engine.command(prompt === null ? input : { ...input, prompt });
   const as = { role: task.role, model: role.model };
   const workspace = { dir, readOnly: false };
   return engineStep({ key, name: 'agent', as, spec, command, commit: base, workspace, scratch }, deps, running);

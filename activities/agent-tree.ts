@@ -8,6 +8,7 @@
 import { messageWithTrailers } from '../mainline/commit.ts';
 import { IntakeRefused } from '../mainline/errors.ts';
 import { diffTrees, gitText, writeCommit } from '../mainline/git.ts';
+import { MERGES } from '../mainline/line.ts';
 import { listDirectories } from '../mainline/tree.ts';
 import { InfrastructureFault } from '../sandbox/faults.ts';
 import { putFiles } from '../sandbox/overlay.ts';
@@ -51,6 +52,16 @@ export async function takeTree(
   return submit(attempt, tree, changes.length, deps, running);
 }
 
+/** What merges by itself, without an agent. */
+export async function takeMerged(attempt: Attempt, tree: string, deps: AttemptDeps, running: Running): Promise<Done> {
+  const { spec, task, base, scratch } = attempt;
+  const changes = await diffTrees(scratch.gitDir, base, tree);
+  if (changes.length === 0)
+    return { cause: 'nothing-done', why: 'Merged with what has landed, nothing of it is left.' };
+  const violations = await outOfScope(scratch.gitDir, tree, changes, spec, task);
+  return violations.length > 0 ? scopeRed(violations) : submit(attempt, tree, changes.length, deps, running);
+}
+
 async function outOfScope(
   gitDir: string,
   tree: string,
@@ -81,7 +92,7 @@ function scopeRed(violations: readonly { rule: string; path: string; message: st
  * result already.
  */
 async function submit(
-  { key, task, base, scratch, role }: Attempt,
+  { key, task, base, scratch, role, merge }: Attempt,
   tree: string,
   changed: number,
   deps: AttemptDeps,
@@ -92,6 +103,7 @@ async function submit(
     ['Swarmline-Task', key.task],
     ['Swarmline-Attempt', String(key.attempt)],
     ['Swarmline-Engine', role.engine],
+    ...(merge === undefined || merge.merges.length === 0 ? [] : [[MERGES, merge.merges.join(' ')] as const]),
   ]);
   const commit = await writeCommit(scratch.gitDir, { tree, parents: [base], message, atMs: deps.now() });
   try {

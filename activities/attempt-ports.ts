@@ -6,6 +6,7 @@ import type { LastFailure } from '../engines/index.ts';
 import type { GatewayClient } from '../gateway/index.ts';
 import type { GatePorts } from '../sandbox/gate-ports.ts';
 import type { Mount, Sandbox } from '../sandbox/types.ts';
+import type { Evaluation } from '../spec/evaluation.ts';
 import type { BaselineRecord } from '../spec/gate/baseline.ts';
 import type {
   AgentResult,
@@ -55,7 +56,12 @@ export interface AttemptStore {
     key: AttemptKey,
     end: { outcome: 'cancelled' | FailureCause; why: string; failureArtifact: string | null },
   ): Promise<void>;
-  lastFailure(run: string, task: string): Promise<LastFailure | null>;
+  /** @param mergerOf null: of the worker; else of a merger of that attempt's work */
+  lastFailure(run: string, task: string, mergerOf?: number | null): Promise<LastFailure | null>;
+  saveMergerAttempt(
+    key: AttemptKey,
+    about: { ofAttempt: number; paths: readonly string[]; merges: readonly string[] },
+  ): Promise<void>;
   /** Unread ones; they count as delivered then. */
   takeNotices(run: string, task: string): Promise<{ commit: string; byTask: string; files: readonly string[] }[]>;
   /** All of them, superseded ones too. */
@@ -95,6 +101,10 @@ export interface AttemptStore {
     result: GateResult,
     extras: { waived: readonly string[]; artifacts: Readonly<Record<string, string>> },
   ): Promise<void>;
+  /** By green point. */
+  evaluations(run: string): Promise<readonly Evaluation[]>;
+  /** The first told of a green point stays. */
+  saveEvaluation(run: string, evaluation: Evaluation): Promise<void>;
   /** null: nothing was recorded, every failure counts. */
   baseline(run: string): Promise<BaselineRecord | null>;
   saveBaseline(run: string, record: BaselineRecord): Promise<void>;

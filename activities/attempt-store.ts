@@ -1,7 +1,7 @@
 /** The attempt's store over Postgres. */
 import {
-  addLogEntry, endAttempt, lastFailure, listDecisions, listLogEntries, listReviews, listTasks, loadAgentResult, loadArtifact, loadGateResult, loadPlan, loadPlanAnswer, loadSpec, loadTask, markAttempt, markFollowed, noteImageDigest, openFindings, recordAgent,
-  saveArtifact, saveGateResult, savePlanAnswer, saveReview, startAttempt, takeNotices,
+  addLogEntry, endAttempt, lastFailure, listDecisions, listEvaluations, listLogEntries, listReviews, listTasks, loadAgentResult, loadArtifact, loadGateResult, loadPlan, loadPlanAnswer, loadSpec, loadTask, markAttempt, markFollowed, noteImageDigest, openFindings, recordAgent,
+  saveArtifact, saveEvaluation, saveGateResult, savePlanAnswer, saveMergerAttempt, saveReview, startAttempt, takeNotices,
 } from '../store/index.ts'; // prettier-ignore
 import type { Db } from '../store/index.ts';
 import type { BaselineRecord } from '../spec/gate/baseline.ts';
@@ -33,7 +33,8 @@ export function attemptStore(db: Db): AttemptStore {
     recordAgent: (key, result, ms) => recordAgent(db, key, result, ms),
     markAttempt: (key, change) => markAttempt(db, key, change),
     endAttempt: (key, end) => endAttempt(db, key, end),
-    lastFailure: (run, id) => lastFailure(db, run, id),
+    lastFailure: (run, id, mergerOf) => lastFailure(db, run, id, mergerOf),
+    saveMergerAttempt: (key, about) => saveMergerAttempt(db, key, about),
     takeNotices: (run, id) => takeNotices(db, run, id),
     decisions: (run) => listDecisions(db, run),
     note: (run, entry) => addLogEntry(db, { run, ...entry }),
@@ -49,6 +50,8 @@ export function attemptStore(db: Db): AttemptStore {
     markFollowed: (run, id, followed) => markFollowed(db, run, id, followed),
     gateResult: (run, key, level, commit) => loadGateResult(db, run, key, level, commit),
     saveGateResult: (ref, result, extras) => saveGateResult(db, ref, result, extras),
+    evaluations: (run) => listEvaluations(db, run),
+    saveEvaluation: (run, evaluation) => saveEvaluation(db, run, evaluation),
     baseline: async (run) => {
       const artifact = await loadArtifact(db, { run, task: null, attempt: 0, name: BASELINE });
       return artifact === null ? null : (JSON.parse(artifact.content) as BaselineRecord);

@@ -10,7 +10,9 @@ import { agentRun } from './agent-run.ts';
 import { askPlanner } from './ask-planner.ts';
 import type { AttemptDeps } from './attempt-ports.ts';
 import type { AttemptActivities } from './contract.ts';
+import { evaluateGreenPoint } from './evaluate.ts';
 import { gateRun } from './gate-run.ts';
+import { mergerRun } from './merger-run.ts';
 import { runReview } from './review.ts';
 import { createRunning } from './running.ts';
 import type { Running } from './running.ts';
@@ -25,7 +27,9 @@ export function createAttemptActivities(deps: AttemptDeps): AttemptActivities {
   return {
     runAgent: (input) => running(key('runAgent', input), (now) => agentRun(input, deps, now)),
     askPlanner: (input) => running(key('askPlanner', input), (now) => askPlanner(input, deps, now)),
+    evaluate: (input) => running(key('evaluate', input), (now) => evaluateGreenPoint(input, deps, now)),
     runGate: (input) => running(key('runGate', input), (now) => gateRun(input, deps, now)),
+    runMerge: (input) => running(key('runMerge', input), (now) => mergerRun(input, deps, now)),
     runReview: (input) => running(key('runReview', input), (now) => runReview(input, deps, now)),
     proveGate: (input) => running(key('proveGate', input), (now) => proof(input, deps, now)),
   };

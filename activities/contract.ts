@@ -40,6 +40,8 @@ export interface Admitted {
   readonly scaffold: readonly string[];
   /** In the order of the spec; absent: nobody reviews. */
   readonly reviewers?: readonly ToldReviewer[];
+  /** Green points are measured (policy.evaluate). */
+  readonly evaluate?: true;
   /** Absent: nobody plans. */
   readonly planning?: Pick<Planning, 'asks' | 'calls' | 'replan'>;
 }
@@ -144,6 +146,11 @@ export interface RunGateInput {
   readonly rerunRed: boolean;
 }
 
+export interface RunMergeInput extends Omit<RunAgentInput, 'startFrom'> {
+  /** The attempt of the same task whose work did not merge. */
+  readonly of: { readonly attempt: number; readonly commit: string; readonly base: string };
+}
+
 export interface RunReviewInput {
   readonly run: string;
   readonly task: string;
@@ -175,11 +182,22 @@ export interface AskPlannerInput {
   readonly occasion: string;
 }
 
+export interface EvaluateInput {
+  readonly run: string;
+  /** The green point. */
+  readonly n: number;
+  readonly commit: string;
+}
+
 export interface AttemptActivities {
+  /** Measures a green point by the suite that no agent sees; the score is in the store, too. null: there is none. */
+  evaluate(input: EvaluateInput): Promise<{ score: number | null }>;
   /** Its answer is in the store, or why there is none. */
   askPlanner(input: AskPlannerInput): Promise<{ ok: true } | { ok: false; cause: FailureCause; why: string }>;
   runAgent(input: RunAgentInput): Promise<AgentResult>;
   runGate(input: RunGateInput): Promise<GateResult>;
+  /** An attempt of the merger: the work of another one, made to stand on `next`. */
+  runMerge(input: RunMergeInput): Promise<AgentResult>;
   /** Its verdict and findings are in the store; null: it gave none that can be read. */
   runReview(input: RunReviewInput): Promise<{ verdict: 'approve' | 'reject' | null }>;
   /** Plants one fault at a time; `redStep: null` names a file whose fault nothing noticed. */
@@ -283,7 +301,13 @@ export interface TaskStart {
   /** Ejections so far, over all rounds. */
   readonly ejections: number;
   /** A kept commit that goes through gate and merge again without an agent. */
-  readonly resubmit: { readonly commit: string; readonly base: string; readonly attempt: number } | null;
+  readonly resubmit: {
+    readonly commit: string;
+    readonly base: string;
+    readonly attempt: number;
+    /** Absent: the worker. */
+    readonly by?: 'merger';
+  } | null;
   readonly waive: readonly GateStepName[];
   /** Judged by its own criteria only: no gate step at task level. */
   readonly scaffold: boolean;
@@ -294,4 +318,6 @@ export interface TaskStart {
   readonly splits?: boolean;
   /** Who reviews its results; absent: nobody. */
   readonly reviewers?: readonly ToldReviewer[];
+  /** Who merges what conflicts; absent: nobody, the worker begins anew. */
+  readonly merger?: { readonly engine: string; readonly model: string | null };
 }

@@ -49,7 +49,9 @@ export async function createWaitingActivities({ store, hub, origin, wait }: Wait
         return store.recordAgent(key, { ok: true, commit, base, changed: 1 }, ms);
       }),
     askPlanner: () => Promise.reject(new Error('nobody plans in this bench')),
+    runMerge: () => Promise.reject(new Error('nobody merges in this bench')),
     runReview: async () => ({ verdict: 'approve' }),
+    evaluate: () => Promise.reject(new Error('nothing is measured in this bench')),
     runGate: (input) =>
       running(JSON.stringify(['runGate', input]), async ({ signal }): Promise<GateResult> => {
         const { run, task, attempt, level, commit, onto } = input;

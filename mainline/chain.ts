@@ -10,7 +10,7 @@ import type { MergeOutcome, MergeRequest } from '../spec/model.ts';
 import { commitBody, subjectLine } from './commit.ts';
 import { HubError } from './errors.ts';
 import { GitError, git } from './git-process.ts';
-import { lineMessage } from './line.ts';
+import { lineMessage, mergesOf } from './line.ts';
 import { mergeTreeIds } from './merge-trees.ts';
 import { directoriesOfAdded, unsafeChanges } from './path-rules.ts';
 import type { Violation } from './path-rules.ts';
@@ -88,7 +88,7 @@ export async function addLink(
   const violations = rules(request)?.(changes, siblings) ?? [];
   if (violations.length > 0) return refused(violations[0]!.rule, pathsOf(violations));
 
-  const message = lineMessage(run, request, subject ?? subjectLine(found.message));
+  const message = lineMessage(run, request, subject ?? subjectLine(found.message), mergesOf(found.message));
   const body = commitBody({ tree: merged.tree, parents: [tip], message, atMs: request.atMs });
   return { id, kind: 'merged', commit: await writeCommitObject(quarantine.dir, body) };
 }

@@ -18,6 +18,15 @@ export interface LandedEntry extends LineEntry {
   readonly asked: MergeRequest;
 }
 
+/** Trailer of a task's commit that a merger made, and of the commit of the line that comes of it. */
+export const MERGES = 'Swarmline-Merges';
+
+/** Requests that a commit's message says were merged in it. */
+export function mergesOf(message: string): string[] {
+  const named = trailersOf(message).get(MERGES)?.split(' ') ?? [];
+  return named.filter((id) => /^[a-z0-9][a-z0-9._-]*\/[1-9]\d*$/.test(id));
+}
+
 export interface Heads {
   readonly base: string;
   readonly main: string;
@@ -35,8 +44,16 @@ export async function readHeads(gitDir: string): Promise<Heads> {
   return { base: get(BASE), main: get(MAIN), verified: get(VERIFIED), next: get(NEXT) };
 }
 
-/** The message of a merge commit: the task's goal in one line, then where the change came from. */
-export function lineMessage(run: string, request: MergeRequest, subject: string): string {
+/**
+ * The message of a merge commit: the task's goal in one line, then where the change came from.
+ * @param merges requests on the line whose conflict with this one a merger resolved
+ */
+export function lineMessage(
+  run: string,
+  request: MergeRequest,
+  subject: string,
+  merges: readonly string[] = [],
+): string {
   return messageWithTrailers(subject, [
     ['Swarmline-Request', request.id],
     ['Swarmline-Task', request.task],
@@ -45,6 +62,7 @@ export function lineMessage(run: string, request: MergeRequest, subject: string)
     ...(request.model === null ? [] : [['Swarmline-Model', request.model] as const]),
     ['Swarmline-Base', request.base],
     ['Swarmline-Commit', request.commit],
+    ...(merges.length === 0 ? [] : [[MERGES, merges.join(' ')] as const]),
     ['Swarmline-Run', run],
   ]);
 }

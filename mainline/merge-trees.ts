@@ -22,7 +22,9 @@ export interface MergeInput {
 }
 
 export type MergedTrees =
-  { readonly clean: true; readonly tree: string } | { readonly clean: false; readonly paths: string[] };
+  | { readonly clean: true; readonly tree: string }
+  /** `tree`: what merged did, what did not stands in it with conflict markers. */
+  | { readonly clean: false; readonly paths: string[]; readonly tree: string };
 
 const RENAME_LIMIT = 400;
 const TIMEOUT_MS = 30_000;
@@ -75,5 +77,5 @@ export async function mergeTreeIds(
     .filter((field) => field !== '');
   if (exitCode === 0) return { clean: true, tree: fields[0]! };
   const paths = fields.slice(1).map((path) => printablePath(Buffer.from(path, 'latin1')).path);
-  return { clean: false, paths: [...new Set(paths)].toSorted() };
+  return { clean: false, paths: [...new Set(paths)].toSorted(), tree: fields[0]! };
 }

@@ -213,8 +213,16 @@ export interface LastFailure {
   readonly log: string;
 }
 
-/** The newest red attempt of a task: what the next attempt is told. */
-export async function lastFailure(db: Db, run: string, task: string): Promise<LastFailure | null> {
+/**
+ * The newest red attempt of a task: what the next attempt is told.
+ * @param mergerOf a merger is told of those that merged the same attempt's work; a worker (null) of those that were no merger's
+ */
+export async function lastFailure(
+  db: Db,
+  run: string,
+  task: string,
+  mergerOf: number | null = null,
+): Promise<LastFailure | null> {
   const { rows } = await db.query<LastFailure>(
     `select a.attempt, a.outcome as cause, coalesce(a.why, '') as why,
        coalesce(
@@ -225,8 +233,10 @@ export async function lastFailure(db: Db, run: string, task: string): Promise<La
          '') as log
      from attempts a
      where a.run = $1 and a.task = $2 and a.outcome not in ('passed', 'cancelled')
+       and (select m.of_attempt from merger_attempts m where m.run = a.run and m.task = a.task and m.attempt = a.attempt)
+         is not distinct from $3::int
      order by a.attempt desc limit 1`,
-    [run, task],
+    [run, task, mergerOf],
   );
   return rows[0] ?? null;
 }

@@ -19,6 +19,8 @@ import {
 } from '@temporalio/workflow';
 import type { TaskStart } from '../activities/contract.ts';
 import { consequenceOf, mayRetry } from '../spec/causes.ts';
+import { nextMerging } from '../spec/merging.ts';
+import type { Merging } from '../spec/merging.ts';
 import type { FailureCause, Policy } from '../spec/model.ts';
 import { stateKey } from './attributes.ts';
 import type { MainlineAnswer, MergeOrder, TaskReport } from './protocol.ts';
@@ -32,7 +34,7 @@ import {
   withdrawTask,
 } from './protocol.ts';
 import { recordActivities } from './proxies.ts';
-import { isRed, passGate, passReviews, runWorker } from './task-steps.ts';
+import { isRed, passGate, passReviews, runMerger, runWorker } from './task-steps.ts';
 import type { Red, StartFrom, Work } from './task-steps.ts';
 
 export interface ExecuteTaskInput {
@@ -73,6 +75,9 @@ export async function executeTask(input: ExecuteTaskInput): Promise<TaskReport> 
   let kept: TaskReport['kept'] = task.resubmit;
   let startFrom: StartFrom = 'verified';
   let requested = false;
+  let merging: Merging<Work> | null = null;
+  /** The commit of the attempt under way, once there is one. */
+  let current: Work | null = null;
   let timeouts = 0;
 
   const report = (state: TaskReport['state'], why: string): TaskReport => ({
@@ -91,11 +96,16 @@ export async function executeTask(input: ExecuteTaskInput): Promise<TaskReport> 
   };
   /** Agent, gate, reviews, merge; resolves with what became of it. */
   const tryOnce = async (resubmit: TaskStart['resubmit']): Promise<Verdict> => {
-    const work = resubmit ?? (await runWorker(run, task, attempt, startFrom));
-    if (isRed(work)) return work;
-    kept = work;
-    const red = (await passGate(run, task, work, startFrom, resubmit !== null)) ?? (await passReviews(run, task, work));
-    return red ?? merge(work);
+    current = null;
+    const made =
+      resubmit ??
+      (await (merging === null
+        ? runWorker(run, task, attempt, startFrom)
+        : runMerger(run, task, attempt, merging.work)));
+    if (isRed(made)) return made;
+    kept = current = made;
+    const red = (await passGate(run, task, made, startFrom, resubmit !== null)) ?? (await passReviews(run, task, made));
+    return red ?? merge(made);
   };
 
   const merge = async (work: Work): Promise<Verdict> => {
@@ -113,8 +123,9 @@ export async function executeTask(input: ExecuteTaskInput): Promise<TaskReport> 
       attempt: work.attempt,
       commit: work.commit,
       base: work.base,
-      engine: task.engine,
-      model: task.model,
+      ...(work.by === 'merger' && task.merger !== undefined
+        ? { engine: task.merger.engine, model: task.merger.model }
+        : { engine: task.engine, model: task.model }),
       atMs: Date.now(),
       replyTo: workflowInfo().workflowId,
     };
@@ -145,7 +156,10 @@ export async function executeTask(input: ExecuteTaskInput): Promise<TaskReport> 
         return report('passed', '');
       }
       const { isEjection, says, startFrom: from } = consequenceOf(verdict.cause);
-      startFrom = from;
+      const conflicted: Work | null = verdict.cause === 'conflict' && task.merger !== undefined ? current : null;
+      // What a merger could not do starts where it did: what it conflicts with is in `next`, and perhaps not yet verified.
+      startFrom = merging === null ? from : 'next';
+      merging = nextMerging(merging, conflicted);
       if (isEjection) ejections += 1;
       // Agent and gate reds were recorded where they happened; what the mainline said is known here only.
       if (MAINLINE_CAUSES.has(verdict.cause)) {

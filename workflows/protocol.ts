@@ -75,7 +75,13 @@ export interface TaskReport {
   readonly ejections: number;
   readonly why: string;
   /** The last collected commit and its base: what land-anyway and resubmission go by. */
-  readonly kept: { readonly commit: string; readonly base: string; readonly attempt: number } | null;
+  readonly kept: {
+    readonly commit: string;
+    readonly base: string;
+    readonly attempt: number;
+    /** Absent: the worker. */
+    readonly by?: 'merger';
+  } | null;
   /** Waits for a person's approval to merge. */
   readonly awaitsApproval: boolean;
   /** Blocked because it ran into its deadline twice: its planner may split it. */

@@ -110,6 +110,7 @@ const timedOut = (task: string): string =>
 const staffOf = ({ engines, reviewers }: Admitted): Staff => ({
   ...(engines['worker'] ?? { engine: 'command', model: null }),
   ...(reviewers === undefined ? {} : { reviewers }),
+  ...(engines['merger'] === undefined ? {} : { merger: engines['merger'] }),
 });
 
 function applyMainline(context: RunContext, report: protocol.MainlineReport): void {

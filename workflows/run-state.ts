@@ -35,7 +35,7 @@ export interface TaskRecord {
 }
 
 /** Who does, judges and mends the work of every task. */
-export type Staff = Pick<TaskStart, 'engine' | 'model' | 'reviewers'>;
+export type Staff = Pick<TaskStart, 'engine' | 'model' | 'reviewers' | 'merger'>;
 
 export class RunState {
   readonly records = new Map<string, TaskRecord>();

@@ -28,6 +28,26 @@ export async function runWorker(
   return result.ok ? { commit: result.commit, base: result.base, attempt } : result;
 }
 
+/** An attempt of the merger at work of the same task that conflicts. */
+export async function runMerger(run: string, task: TaskStart, attempt: number, of: Work): Promise<Work | Red> {
+  const result = await attemptActivities.runMerge.executeWithOptions(
+    {
+      summary: `merger ${task.id} attempt ${attempt}, of ${of.attempt} (${task.merger!.engine})`,
+      priority: PRIORITY.gate,
+    },
+    [
+      {
+        run,
+        task: task.id,
+        round: task.round,
+        attempt,
+        of: { attempt: of.attempt, commit: of.commit, base: of.base },
+      },
+    ],
+  );
+  return result.ok ? { commit: result.commit, base: result.base, attempt, by: 'merger' } : result;
+}
+
 /** null: green. */
 export async function passGate(
   run: string,

@@ -29,6 +29,8 @@ export interface MergerInput {
   /** What is on the mainline already, and what comes to it. */
   readonly landed: MergeSide;
   readonly arriving: MergeSide;
+  /** Further tasks that changed these files before; what they changed is in the diff of what has landed. */
+  readonly before?: readonly ToldTask[];
   readonly files: readonly ConflictFile[];
   /** Decisions that stand and that either side refers to, one line each. */
   readonly decisions: readonly string[];
@@ -37,12 +39,13 @@ export interface MergerInput {
 }
 
 export function buildMergerPrompt(input: MergerInput): BuiltPrompt {
-  const { landed, arriving, files, lastFailure } = input;
+  const { landed, arriving, before = [], files, lastFailure } = input;
   return fit(
     [
       always('You merge', ROLE),
       always('Task that has landed', taskText(landed.task)),
       always('Task that arrives', taskText(arriving.task)),
+      always('Other tasks that landed in these files', before.map(taskText).join('\n\n')),
       always(
         'Files',
         `Change only these:\n${bullets(files.map(({ path }) => pathInText(path)))}\n\nThe working directory holds them as the landed task left them. Everything else is read-only: a change elsewhere makes the whole attempt fail. Do not run git.`,

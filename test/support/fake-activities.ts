@@ -32,6 +32,7 @@ export const POLICY: Policy = {
   verify: 'batch',
   scope: 'ask',
   reviews: 'any-blocking',
+  mutation: { check: 'off', timeMs: 300_000, faults: 20 },
   keepDays: 14,
 };
 
@@ -47,10 +48,16 @@ export interface World {
   /** Somebody plans: what comes of a planner's answer, by what it was asked; `none`: it gave none. */
   readonly planner?: (asked: AskPlannerInput) => PlanTaken | { readonly none: string };
   readonly planning?: Partial<NonNullable<Admitted['planning']>>;
+  /** Where this request conflicts: at the task's gate or on the line; null: nowhere. */
+  readonly conflict?: (request: string) => 'gate' | 'line' | null;
+  /** There is a merger; why its attempt is red, null: it is not. */
+  readonly mergerRed?: (task: string, attempt: number) => string | null;
   readonly reviewers?: Admitted['reviewers'];
   /** Default: they approve. */
   readonly review?: Says;
   readonly answerScope?: (request: string, answer: string) => Awaited<ReturnType<MainlineActivities['answerScope']>>;
+  /** Green points are measured; how long it takes is said by the test. */
+  readonly evaluate?: (n: number) => Promise<void>;
   /** Milliseconds that an agent works. */
   readonly agentMs?: (task: string) => number;
 }
@@ -64,10 +71,16 @@ export class FakeWorld {
   readonly started: string[] = [];
   readonly asked: AskPlannerInput[] = [];
   readonly gates: string[] = [];
+  readonly mergers: string[] = [];
+  /** Of what was merged, by request. */
+  readonly engines = new Map<string, string>();
+  readonly startedFrom = new Map<string, string>();
   readonly reports: RunReport[] = [];
   readonly states = new Map<string, string>();
   readonly notified: string[] = [];
   readonly frozen: boolean[] = [];
+  /** Green points whose measure is in. */
+  readonly evaluated: number[] = [];
   cancelledAgents = 0;
   running = 0;
   peak = 0;
@@ -142,8 +155,12 @@ export class FakeWorld {
         policy: { ...POLICY, ...this.world.policy },
         notifyOn: ['blocked', 'red', 'green', 'done'],
         deliverTo: 'swarmline/fake',
-        engines: { worker: { engine: 'command', model: null } },
+        engines: {
+          worker: { engine: 'command', model: null },
+          ...(this.world.mergerRed === undefined ? {} : { merger: { engine: 'claude-code', model: 'opus' } }),
+        },
         scaffold: [],
+        ...(this.world.evaluate === undefined ? {} : { evaluate: true as const }),
         ...(this.world.reviewers === undefined ? {} : { reviewers: this.world.reviewers }),
         ...(this.world.planner === undefined
           ? {}
@@ -162,7 +179,9 @@ export class FakeWorld {
         ),
       readLine: async () => this.#read(),
       mergeRequests: async ({ requests }) => {
-        const outcomes = requests.map(({ id, task, attempt }) => {
+        const outcomes = requests.map(({ id, task, attempt, engine }) => {
+          if (this.world.conflict?.(id) === 'line') return { id, kind: 'conflict' as const, paths: ['shared'] };
+          this.engines.set(id, engine);
           if (!this.#line.requests.some((request) => request.id === id))
             this.#line.requests.push({ id, task, attempt });
           return { id, kind: 'merged' as const, commit: this.#head(this.#line.requests.length) };
@@ -194,7 +213,8 @@ export class FakeWorld {
 
   attempts(): AttemptActivities {
     return {
-      runAgent: async ({ task, attempt }) => {
+      runAgent: async ({ task, attempt, startFrom }) => {
+        this.startedFrom.set(`${task}/${attempt}`, startFrom);
         this.started.push(`${task}/${attempt}`);
         this.running += 1;
         this.peak = Math.max(this.peak, this.running);
@@ -220,8 +240,10 @@ export class FakeWorld {
         this.#answers.set(`${asked.node}/${asked.attempt}`, said);
         return { ok: true };
       },
-      runGate: async ({ key, level, commit, task, attempt, waive = [], only }): Promise<GateResult> => {
-        this.gates.push(`${level}:${key}`);
+      runGate: async ({ key, level, commit, task, attempt, waive = [], only, onto }): Promise<GateResult> => {
+        this.gates.push(`${level}:${key}${onto === 'next' ? ' onto next' : ''}`);
+        if (task !== null && this.world.conflict?.(`${task}/${attempt}`) === 'gate')
+          return { outcome: 'conflict', paths: ['shared'] };
         const red =
           task === null
             ? (this.world.lineRed?.(level, this.#commits.get(commit) ?? []) ?? false)
@@ -240,7 +262,18 @@ export class FakeWorld {
         } as const;
         return { outcome: 'red', cause: 'gate-red', step, steps: [result], commit };
       },
+      runMerge: async ({ task, attempt, of }) => {
+        this.mergers.push(`${task}/${attempt} of ${of.attempt}`);
+        const why = this.world.mergerRed?.(task, attempt) ?? null;
+        if (why !== null) return { ok: false, cause: 'agent-failed', why };
+        return { ok: true, commit: `${task}-${attempt}`, base: this.#head(this.#line.requests.length), changed: 1 };
+      },
       runReview: this.reviews.runReview,
+      evaluate: async ({ n }) => {
+        await this.world.evaluate?.(n);
+        this.evaluated.push(n);
+        return { score: n };
+      },
       proveGate: async () => ({ planted: [] }),
     };
   }

@@ -29,6 +29,7 @@ import { removeTree } from '../../../sandbox/owned-directory.ts';
 import { startServices } from '../../../sandbox/services.ts';
 import { ensureSetup } from '../../../sandbox/setup.ts';
 import type { NewReview } from '../../../store/index.ts';
+import type { Evaluation } from '../../../spec/evaluation.ts';
 import type { Decision } from '../../../spec/plan/index.ts';
 import type { BaselineRecord } from '../../../spec/gate/baseline.ts';
 import type {
@@ -92,6 +93,8 @@ interface SpecChange {
   baseline?: 'refuse' | 'record';
   limits?: Partial<CompiledSpec['sandbox']['limits']>;
   setup?: CompiledSpec['sandbox']['setup'];
+  evaluate?: CompiledSpec['evaluate'];
+  mutation?: CompiledSpec['policy']['mutation'];
   reviewers?: CompiledSpec['reviewers'];
   merger?: Role;
   /** Instead of its container: what an agent that only answers says, by the name of its step. */
@@ -113,9 +116,10 @@ function specOf(change: SpecChange): CompiledSpec {
     roles: { worker: { engine: change.engine ?? 'scripted', model: null }, ...(change.merger === undefined ? {} : { merger: change.merger }) },
     reviewers: change.reviewers ?? [],
     planning: PLANNING,
+    evaluate: change.evaluate ?? null,
     policy: {
       schedule: 'waves', attempts: 4, fixAttempts: 2, inFlight: 8, overlap: 'refuse', approve: [], baseline: change.baseline ?? 'refuse', scaffold: [], breaks: [],
-      gateProof: 'warn', verify: 'batch', scope: 'ask', reviews: 'any-blocking', keepDays: 14,
+      gateProof: 'warn', verify: 'batch', scope: 'ask', reviews: 'any-blocking', mutation: change.mutation ?? { check: 'off', timeMs: 300_000, faults: 20 }, keepDays: 14,
     },
     budget: { usd: null, tokens: null, modelCalls: 20, roles: {}, task: { usd: null, tokens: null } }, notify: { on: [], run: null, webhook: null },
   }; // prettier-ignore
@@ -128,6 +132,7 @@ export interface MemoryStore extends AttemptStore {
   readonly ended: Map<string, { outcome: string; why: string }>;
   readonly gates: Map<string, GateResult>;
   readonly given: Map<string, NewReview[]>;
+  readonly mergers: Map<string, { ofAttempt: number; paths: readonly string[]; merges: readonly string[] }>;
 }
 
 function memoryStore(spec: CompiledSpec): MemoryStore {
@@ -139,12 +144,14 @@ function memoryStore(spec: CompiledSpec): MemoryStore {
   const agents = new Map<string, AgentResult>();
   const gates = new Map<string, GateResult>();
   const decided: Decision[] = [];
+  const evaluations: Evaluation[] = [];
   const notes: { kind: string; task: string | null; message: string }[] = [];
   const reviews = new Map<string, NewReview[]>();
+  const mergers: MemoryStore['mergers'] = new Map();
   let baseline: BaselineRecord | null = null;
   const of = (key: { task: string | null; attempt: number }): string => `${key.task ?? ''}/${key.attempt}`;
   return {
-    artifacts, ended, gates, given: reviews, decided, notes,
+    artifacts, ended, gates, given: reviews, mergers, decided, notes,
     decisions: async () => decided,
     note: async (_run, { kind, message }) => void notes.push({ kind, task: null, message }),
     spec: async () => spec,
@@ -164,8 +171,8 @@ function memoryStore(spec: CompiledSpec): MemoryStore {
     savePlanAnswer: async () => undefined,
     workLog: async (_run, { kinds, limit }) => notes.filter(({ kind }) => kinds.includes(kind)).slice(-limit),
     takeNotices: async () => [],
-    lastFailure: async (_run, id) => {
-      const last = [...ended.values()].filter((end) => end.task === id && end.outcome !== 'cancelled').toSorted((a, b) => b.attempt - a.attempt)[0];
+    lastFailure: async (_run, id, mergerOf = null) => {
+      const last = [...ended.values()].filter((end) => end.task === id && end.outcome !== 'cancelled' && (mergers.get(of(end))?.ofAttempt ?? null) === mergerOf).toSorted((a, b) => b.attempt - a.attempt)[0];
       if (last === undefined) return null;
       return { cause: last.outcome, why: last.why, log: artifacts.get(`${id}/${last.attempt}/${last.artifact}`) ?? '' } as LastFailure;
     },
@@ -173,10 +180,13 @@ function memoryStore(spec: CompiledSpec): MemoryStore {
     artifact: async (name) => artifacts.get(`${of(name)}/${name.name}`) ?? null,
     reviews: async (key) => reviews.get(of(key)) ?? [],
     saveReview: async (key, review) => void reviews.set(of(key), [...(reviews.get(of(key)) ?? []).filter(({ reviewer }) => reviewer !== review.reviewer), review]),
+    saveMergerAttempt: async (key, about) => void mergers.set(of(key), about),
     openFindings: async () => [],
     markFollowed: async () => undefined,
     gateResult: async (_run, key, level, commit) => gates.get(`${key} ${level} ${commit}`) ?? null,
     saveGateResult: async (ref, result) => void gates.set(`${ref.key} ${ref.level} ${ref.commit}`, result),
+    evaluations: async () => evaluations,
+    saveEvaluation: async (_run, evaluation) => void evaluations.push(evaluation),
     baseline: async () => baseline,
     noteImage: async () => undefined,
     saveBaseline: async (_run, record) => void (baseline = record),

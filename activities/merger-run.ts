@@ -1,0 +1,133 @@
+/**
+ * One attempt of the neutral merger: work that conflicts in, a commit on top of `next` out that holds all of it.
+ *
+ * 1. It is given everything of the work that merges by itself, and the conflicting files as they landed; only these may it change, and only
+ *    those of them that the work itself had changed. So its result changes nothing that the work's own task may not.
+ * 2. The result stands on `next` as it was: it goes through the same gate and merge as any other (execute-task).
+ */
+import { engineFor } from '../engines/index.ts';
+import { diffTrees, mergeTrees, readFileAt, treeOf } from '../mainline/git.ts';
+import { requestsTouching } from '../mainline/touching.ts';
+import { restoreFrom } from '../sandbox/overlay.ts';
+import type { Scratch } from '../sandbox/scratch.ts';
+import { escapeGlob } from '../spec/globs.ts';
+import type { AgentResult, TaskSpec } from '../spec/model.ts';
+import { buildMergerPrompt } from '../spec/prompt/index.ts';
+import type { ConflictFile } from '../spec/prompt/index.ts';
+import { decisionReferences } from '../spec/plan/references.ts';
+import type { MergerWork } from './agent-attempt.ts';
+import { runAttempt } from './agent-run.ts';
+import type { AttemptDeps } from './attempt-ports.ts';
+import type { RunMergeInput } from './contract.ts';
+import type { Running } from './running.ts';
+import { treeDiff } from './tree-diff.ts';
+
+/** Some 50,000 tokens, as a worker's. */
+const PROMPT_BYTES = 200_000;
+/** Of one state of one file; a larger one the merger reads itself. */
+const FILE_CHARS = 256 * 1024;
+
+export async function mergerRun(input: RunMergeInput, deps: AttemptDeps, running: Running): Promise<AgentResult> {
+  return runAttempt(input, deps, running, async (key, spec, task) => {
+    const role = spec.roles.merger;
+    if (role === undefined) throw new Error(`The run "${input.run}" has no merger.`);
+    const engine = engineFor(role.engine, spec.engines);
+    const base = await deps.hub.resolve(input.run, 'next', running.signal);
+    return {
+      base,
+      commits: [input.of.commit, input.of.base],
+      attempt: async (scratch) => {
+        running.report({ phase: 'merging' });
+        const merge = await mergerWork(input, base, task, scratch, deps, running);
+        await deps.store.saveMergerAttempt(key, merge);
+        const confined = await confinedTo(merge, base, task, scratch);
+        return { key, spec, task: confined, role, engine, base, scratch, merge };
+      },
+    };
+  });
+}
+
+/** The task as the merger has it. Where the work brings something else along, leaving the conflicting files as they landed may be right. */
+async function confinedTo(merge: MergerWork, base: string, task: TaskSpec, { gitDir }: Scratch): Promise<TaskSpec> {
+  if (merge.paths.length === 0) return { ...task, role: 'merger' };
+  const bringsMore = merge.tree !== (await treeOf(gitDir, base));
+  const files = { allow: merge.paths.map(escapeGlob), forbid: [], reference: [] };
+  return { ...task, role: 'merger', files, mayBeEmpty: bringsMore || task.mayBeEmpty };
+}
+
+async function mergerWork(
+  { run, of }: RunMergeInput,
+  base: string,
+  task: TaskSpec,
+  { gitDir }: Scratch,
+  deps: AttemptDeps,
+  { signal }: Running,
+): Promise<MergerWork> {
+  const sides = { base: of.base, ours: base, theirs: of.commit };
+  const merged = await mergeTrees(gitDir, sides, {}, { signal });
+  const paths = merged.clean ? [] : merged.paths;
+  const tree = merged.clean ? merged.tree : await restoreFrom(gitDir, merged.tree, base, paths.map(escapeGlob));
+  const own = new Set((await diffTrees(gitDir, of.base, of.commit)).map(({ path }) => path));
+  const brought = await diffTrees(gitDir, base, tree);
+  const foreign = [
+    ...paths.filter((path) => !own.has(path)),
+    ...brought.filter(({ path, validUtf8 }) => !validUtf8 || !own.has(path)).map(({ path }) => path),
+  ];
+  const refused = foreign.length === 0 ? null : `It does not merge file by file: ${foreign.join(', ')}`;
+  const landed = await requestsTouching(gitDir, of.base, base, paths, { signal });
+  const merges = [...new Set(landed.map(({ request }) => request))];
+  const ids = [...new Set(landed.map((one) => one.task))];
+  const tasks = await Promise.all(ids.map((id) => deps.store.task(run, id)));
+  const only = new Set(paths);
+  const files = await Promise.all(paths.map((path) => conflictFile(gitDir, path, sides)));
+  const [landedDiff, arrivingDiff] = [
+    await treeDiff(gitDir, of.base, base, { paths: only }),
+    await treeDiff(gitDir, of.base, of.commit, { paths: only }),
+  ].map((diffs) => diffs.map(({ path, diff }) => `${path}\n${diff}`).join('\n'));
+  const decisions = await decisionsIn(run, files, deps);
+  return {
+    tree,
+    paths,
+    merges,
+    ofAttempt: of.attempt,
+    refused,
+    prompt: (lastFailure) =>
+      buildMergerPrompt({
+        landed: { task: tasks.at(-1) ?? UNKNOWN, diff: landedDiff ?? '' },
+        arriving: { task, diff: arrivingDiff ?? '' },
+        before: tasks.slice(0, -1),
+        files,
+        decisions,
+        lastFailure,
+        maxBytes: PROMPT_BYTES,
+      }).text,
+  };
+}
+
+/** Whatever changed the files came by no task (a base that was rebuilt since). */
+const UNKNOWN = { id: '(the mainline)', goal: 'What has landed.', interface: '', acceptance: [], files: { allow: [], forbid: [], reference: [] }, tests: {} }; // prettier-ignore
+
+async function conflictFile(
+  gitDir: string,
+  path: string,
+  sides: { readonly base: string; readonly ours: string; readonly theirs: string },
+): Promise<ConflictFile> {
+  const read = async (commit: string): Promise<string | null> => {
+    const bytes = await readFileAt(gitDir, commit, path);
+    if (bytes === null) return null;
+    if (bytes.includes(0)) return `(${bytes.length} bytes that are no text)`;
+    return bytes.length > FILE_CHARS ? `(${bytes.length} bytes: too large to be shown here)` : bytes.toString('utf8');
+  };
+  return { path, base: await read(sides.base), landed: await read(sides.ours), arriving: await read(sides.theirs) };
+}
+
+/** Decisions that stand and that a side of the conflicting files refers to. */
+async function decisionsIn(run: string, files: readonly ConflictFile[], deps: AttemptDeps): Promise<string[]> {
+  const texts = files.flatMap(({ base, landed, arriving }) => [base, landed, arriving]);
+  const named = new Set(texts.flatMap((text) => decisionReferences(text ?? '')).map(({ id }) => id));
+  if (named.size === 0) return [];
+  const { decisions } = await deps.store.plan(run);
+  return decisions
+    .filter(({ id, supersededBy }) => named.has(id) && supersededBy === null)
+    .map(({ id, subject, text }) => `${id} (${subject}): ${text}`);
+}
