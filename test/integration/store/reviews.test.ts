@@ -144,3 +144,60 @@ describe('whose sockets may go', () => {
     expect(await store.agentsDone(db, [planner])).toEqual([planner]);
   });
 });
+
+describe('attempts of a merger', () => {
+  const about = { ofAttempt: 1, paths: ['src/a.ts'], merges: ['b/1'] };
+  const at = (attempt: number): typeof key => ({ ...key, attempt });
+  test('are told of the mergers of the same work, and the worker of its own attempts', async () => {
+    await store.endAttempt(db, key, { outcome: 'conflict', why: 'in src/a.ts' });
+    await store.saveMergerAttempt(db, at(2), about);
+    expect(await store.lastFailure(db, 'r', 'a', 1)).toBeNull();
+    await store.endAttempt(db, at(2), { outcome: 'gate-red', why: 'red' });
+    expect(await store.lastFailure(db, 'r', 'a', 1)).toMatchObject({ attempt: 2, cause: 'gate-red' });
+    expect(await store.lastFailure(db, 'r', 'a')).toMatchObject({ attempt: 1, cause: 'conflict' });
+    await store.endAttempt(db, at(3), { outcome: 'gate-red', why: 'later' });
+    expect(await store.lastFailure(db, 'r', 'a')).toMatchObject({ attempt: 3 });
+    expect(await store.lastFailure(db, 'r', 'a', 3)).toBeNull();
+  });
+
+  test('are listed with their time, tokens and money, whoever of them asked', async () => {
+    await store.saveMergerAttempt(db, at(2), { ...about, paths: [], merges: [] });
+    await store.saveMergerAttempt(db, at(2), about);
+    await store.recordAgent(db, at(2), { ok: true, commit: 'c2', base: 'b1', changed: 1 }, 40);
+    await store.endAttempt(db, at(2), { outcome: 'passed', gateMs: 2 });
+    for (const [id, role] of [
+      ['1', 'merger'],
+      ['2', 'reviewer'],
+    ] as const) {
+      await store.reserveCall(db, {
+        id,
+        ...at(2),
+        role,
+        model: 'm',
+        upstream: 'anthropic',
+        host: 'h',
+        microusd: 9,
+        tokens: 9,
+        requestsPerMinute: null,
+        tokensPerMinute: null,
+      });
+      await store.settleCall(db, id, {
+        state: 'done',
+        status: 200,
+        inputTokens: 1,
+        cachedTokens: 2,
+        cacheWriteTokens: 3,
+        outputTokens: 4,
+        microusd: 5,
+        estimated: false,
+        waitedMs: 0,
+        retries: 0,
+      });
+    }
+    const listed = await store.listMergerAttempts(db, 'r');
+    expect(listed).toMatchObject([
+      { ...about, task: 'a', attempt: 2, outcome: 'passed', workMs: 42, microusd: 10, tokens: 20 },
+    ]);
+    expect(listed).toHaveLength(1);
+  });
+});
