@@ -10,10 +10,20 @@ export interface CostRow extends CostEntry {
   readonly failed: number;
 }
 
-/** By attempt, role, seat and model, oldest first. Calls under way are not in it. */
+/**
+ * By attempt, role, seat and model, oldest first. Calls under way are not in it. A merger's result that conflicts again is merged in its
+ * turn: what landed in the end is the work of all of them.
+ */
 export async function costs(db: Db, run: string): Promise<CostRow[]> {
   const { rows } = await db.query(
-    `with sums as (
+    `with recursive merged (task, attempt) as (
+       select m.task, m.of_attempt from merger_attempts m
+         join attempts made on made.run = m.run and made.task = m.task and made.attempt = m.attempt
+         where m.run = $1 and made.outcome = 'passed'
+       union
+       select m.task, m.of_attempt from merger_attempts m join merged on merged.task = m.task and merged.attempt = m.attempt
+         where m.run = $1),
+     sums as (
        select task, attempt, role, seat, model, min(started_at) as first,
          count(*)::int as calls, (count(*) filter (where state <> 'done'))::int as failed,
          sum(input_tokens)::bigint as input_tokens, sum(cached_tokens)::bigint as cached_tokens,
@@ -26,8 +36,7 @@ export async function costs(db: Db, run: string): Promise<CostRow[]> {
        s.cache_write_tokens, s.output_tokens, s.microusd, s.estimated_microusd, s.waited_ms,
        a.outcome, t.state as task_state, r.ended_at is not null as run_ended,
        not exists (select from attempts later where later.run = $1 and later.task = s.task and later.attempt > s.attempt) as is_last,
-       exists (select from merger_attempts m join attempts made on made.run = m.run and made.task = m.task and made.attempt = m.attempt
-               where m.run = $1 and m.task = s.task and m.of_attempt = s.attempt and made.outcome = 'passed') as is_merged
+       exists (select from merged m where m.task = s.task and m.attempt = s.attempt) as is_merged
      from sums s join runs r on r.id = $1
        left join attempts a on a.run = $1 and a.task = s.task and a.attempt = s.attempt
        left join tasks t on t.run = $1 and t.id = s.task

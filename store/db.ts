@@ -14,6 +14,7 @@ export type Pool = pg.Pool;
 /** SQLSTATEs that the store tells apart. */
 export const SQLSTATE = {
   undefinedTable: '42P01',
+  undefinedColumn: '42703',
   duplicateTable: '42P07',
   uniqueViolation: '23505',
   foreignKeyViolation: '23503',

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import * as cancel from './cancel.ts';
 import * as cost from './cost.ts';
 import * as deliver from './deliver.ts';
+import * as estimate from './estimate.ts';
 import * as gc from './gc.ts';
 import * as logs from './logs.ts';
 import * as plan from './plan.ts';
@@ -16,6 +17,7 @@ import * as watch from './watch.ts';
 
 const MODULES = [
   validate,
+  estimate,
   run,
   status,
   watch,

@@ -11,6 +11,8 @@ import {
   finishRun,
   listWaiting,
   loadRun,
+  markAttempt,
+  measured,
   reserveCall,
   saveRun,
   saveTasks,
@@ -177,9 +179,20 @@ test('what a merger landed was not in vain, and is told with its time', async ()
     `insert into merger_attempts (run, task, attempt, of_attempt, paths, merges) values ('r', 'a', 2, 1, '{x}', '{c/1}')`,
   );
   expect(await outcomes()).toEqual(['a/1 worker conflict', 'b/1 worker conflict', 'a/2 merger under way']);
-  await endAttempt(pool, merger, { outcome: 'passed', agentMs: 3_000, gateMs: 2_000 });
-  expect(await outcomes()).toEqual(['a/1 worker landed', 'b/1 worker conflict', 'a/2 merger landed']);
-  expect((await costFacts(pool, 'r')).conflicts).toEqual({ found: 2, mergerAttempts: 1, merged: 1, mergerMs: 5_000 });
+  await endAttempt(pool, merger, { outcome: 'conflict', agentMs: 3_000, gateMs: 2_000 });
+  await tried({ task: 'a', attempt: 3, role: 'merger' }, null);
+  await pool.query(
+    `insert into merger_attempts (run, task, attempt, of_attempt, paths, merges) values ('r', 'a', 3, 2, '{x}', '{d/1}')`,
+  );
+  expect((await outcomes()).slice(0, 3)).toEqual(['a/1 worker conflict', 'b/1 worker conflict', 'a/2 merger conflict']);
+  await endAttempt(pool, { ...merger, attempt: 3 }, { outcome: 'passed', agentMs: 1_000 });
+  expect(await outcomes()).toEqual([
+    'a/1 worker landed',
+    'b/1 worker conflict',
+    'a/2 merger landed',
+    'a/3 merger landed',
+  ]);
+  expect((await costFacts(pool, 'r')).conflicts).toEqual({ found: 3, mergerAttempts: 2, merged: 1, mergerMs: 6_000 });
 });
 
 test('who waits at a gateway is told by task and refusal, of what each gateway said last', async () => {
@@ -196,6 +209,58 @@ test('who waits at a gateway is told by task and refusal, of what each gateway s
   expect((await listWaiting(pool, 'r')).map(({ task, calls }) => [task, calls])).toEqual([['b', 2]]);
   await pool.query(`update calls_waiting set seen_at = seen_at - interval '1 minute'`);
   expect((await costFacts(pool, 'r')).waiting).toEqual([]);
+});
+
+test('what attempts took in earlier runs is told by role and model, of attempts that ended and were not stopped', async () => {
+  expect(await measured(pool, null)).toEqual({
+    attempts: [],
+    retries: [],
+    conflicts: { tasks: 0, conflicts: 0 },
+    land: null,
+    wave: null,
+  });
+  await tried({ task: 'a' }, 'gate-red');
+  await markAttempt(pool, { run: 'r', task: 'a', attempt: 1 }, { agentMs: 1_000, gateMs: 2_000 });
+  await tried({ task: 'a', attempt: 2 }, 'passed');
+  await call({ task: 'a', attempt: 2 });
+  await markAttempt(pool, { run: 'r', task: 'a', attempt: 2 }, { agentMs: 5_000, gateMs: 2_000 });
+  await call({ task: 'a', attempt: 2, role: 'reviewer', seat: 'review-2' });
+  await pool.query(
+    `insert into reviews (run, task, attempt, reviewer, view, engine, model, calls, verdict, why, ms)
+     values ('r', 'a', 2, 1, 'diff', 'codex', 'm', 1, 'approve', '', 700)`,
+  );
+  await state('a', 'passed');
+  await tried({ task: 'b' }, 'conflict');
+  await tried({ task: 'c' }, 'cancelled');
+  await tried({ task: 'd' }, null);
+  const mean = { attempts: 3, inputTokens: 133, cachedTokens: 67, cacheWriteTokens: 13, outputTokens: 27, ms: 3_333 };
+  expect(await measured(pool, null)).toMatchObject({
+    attempts: [
+      { role: 'reviewer', model: 'm', attempts: 1, ms: 700 },
+      { role: 'worker', model: 'm', ...mean },
+    ],
+    retries: [{ role: 'worker', model: 'm', tasks: 1, attempts: 2 }],
+    conflicts: { tasks: 1, conflicts: 1 },
+  });
+});
+
+test('how long landing and wave gates took is told of the same repository only', async () => {
+  const url = 'file:///shop.git';
+  await pool.query(`update runs set spec = jsonb_set(spec, '{repository,url}', '"file:///shop.git"')`);
+  await tried({ task: 'a' }, 'passed');
+  await pool.query(`update attempts set requested_at = now() - interval '4 seconds', landed_at = now()`);
+  const gate = (key: string, step: string, ms: number): Promise<unknown> =>
+    pool.query(
+      `insert into gate_results (run, key, level, commit, step, position, ok, "end", ms, failures, flaky, tail)
+       values ('r', $1, 'wave', 'c', $2, 0, true, 'exited', $3, '{}', false, '')`,
+      [key, step, ms],
+    );
+  await gate('wave-1', 'test', 1_000);
+  await gate('wave-1', 'build', 2_000);
+  await gate('wave-2', 'test', 1_000);
+  await gate('baseline', 'test', 90_000);
+  expect(await measured(pool, url)).toMatchObject({ land: { ms: 4_000, of: 1 }, wave: { ms: 2_000, of: 2 } });
+  expect(await measured(pool, 'file:///other.git')).toMatchObject({ land: null, wave: null });
 });
 
 test('the end report holds what the run cost, also when it is written twice', async () => {
