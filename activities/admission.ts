@@ -145,6 +145,7 @@ function admitted(spec: CompiledSpec, base: string): Admitted {
     deliverTo: 'branch' in spec.deliver ? spec.deliver.branch : spec.deliver.fastForward,
     engines: Object.fromEntries(engines),
     scaffold: spec.policy.scaffold,
+    ...(spec.evaluate === null ? {} : { evaluate: true as const }),
     ...(spec.reviewers.length === 0 ? {} : { reviewers: spec.reviewers.map(({ sees, engine }) => ({ sees, engine })) }),
     ...(spec.roles.planner === undefined ? {} : { planning: spec.planning }),
   };

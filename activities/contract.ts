@@ -3,6 +3,7 @@
  * `createXActivities(deps)` beside it implements one of them. Arguments and results are ids, digests and short texts;
  * logs, trees and specs stay in the store and the hub (a payload over 2 MiB would end the workflow).
  */
+import type { Evaluation } from '../spec/evaluation.ts';
 import type { CostSummary } from '../spec/cost-report.ts';
 import type {
   AgentResult,
@@ -22,6 +23,7 @@ import type {
   Policy,
   TaskKind,
   TaskState,
+  Waivable,
 } from '../spec/model.ts';
 
 // ───────────────────────────── queue swarmline-mainline ─────────────────────────────
@@ -141,7 +143,7 @@ export interface RunGateInput {
   readonly onto: 'verified' | 'next' | null;
   /** Only these steps; [] judges nothing and is green. */
   readonly only?: readonly GateStepName[];
-  readonly waive?: readonly GateStepName[];
+  readonly waive?: readonly Waivable[];
   /** A red step is run once more; green then is recorded as flaky. */
   readonly rerunRed: boolean;
 }
@@ -248,6 +250,8 @@ export interface RunReport {
   readonly next: readonly string[];
   /** Absent: no model was asked. Added from the store when the run ends. */
   readonly cost?: CostSummary;
+  /** Absent: nothing was measured (policy.evaluate). Added like `cost`. */
+  readonly scores?: readonly Pick<Evaluation, 'n' | 'commit' | 'score'>[];
 }
 
 export interface RecordActivities {
@@ -308,7 +312,7 @@ export interface TaskStart {
     /** Absent: the worker. */
     readonly by?: 'merger';
   } | null;
-  readonly waive: readonly GateStepName[];
+  readonly waive: readonly Waivable[];
   /** Judged by its own criteria only: no gate step at task level. */
   readonly scaffold: boolean;
   readonly engine: string;

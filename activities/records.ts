@@ -1,6 +1,6 @@
 /** What workflows write to the store and tell people: short, idempotent, on the orchestrator's own queue. */
 import {
-  addLogEntry, answerScopeRequest, closeOpenAttempts, endAttempt, finishRun, hostsOfRun, loadSpec, runningAttempts, saveArtifact, setPaused, setRunPhase, setTaskStates,
+  addLogEntry, answerScopeRequest, closeOpenAttempts, endAttempt, finishRun, hostsOfRun, listEvaluations, loadSpec, runningAttempts, saveArtifact, setPaused, setRunPhase, setTaskStates,
 } from '../store/index.ts'; // prettier-ignore
 import type { Db } from '../store/index.ts';
 import { costSummary } from '../spec/cost-report.ts';
@@ -54,7 +54,12 @@ export function createRecordActivities({ db, prices, notify }: RecordDeps): Reco
     async finishRun({ run, atMs, report }) {
       await closeOpenAttempts(db, run);
       const cost = costSummary(await runCost(db, run, prices, { ended: true }));
-      const whole = cost === null ? report : { ...report, cost };
+      const scores = (await listEvaluations(db, run)).map(({ n, commit, score }) => ({ n, commit, score }));
+      const whole = {
+        ...report,
+        ...(cost === null ? {} : { cost }),
+        ...(scores.length === 0 ? {} : { scores }),
+      };
       await finishRun(db, run, report.outcome, whole, atMs);
       return whole;
     },

@@ -1,16 +1,17 @@
-/** A spec from a file (`-`: standard input), with preset tests read in, and problems with their lines. */
+/** A spec from a file (`-`: standard input), with preset tests and hidden files read in, and problems with their lines. */
 import { dirname } from 'node:path';
 import { text as streamText } from 'node:stream/consumers';
 import type { Problem } from '../spec/model.ts';
 import { formatOf, readSpec } from '../spec/read.ts';
 import type { SpecFormat } from '../spec/read.ts';
 import { UserError } from './exit.ts';
+import { inlineHiddenFiles } from './hidden-files.ts';
 import { inlineSpecTests } from './preset-tests.ts';
 import { readText } from './task-file.ts';
 
 export interface SpecFile {
   readonly path: string;
-  /** What is submitted: the preset tests' contents are in it. */
+  /** What is submitted: the contents of preset tests and hidden files are in it. */
   readonly raw: unknown;
   readonly problems: readonly Problem[];
   lineOf(path: string): number | null;
@@ -27,7 +28,9 @@ export async function readSpecFile(path: string): Promise<SpecFile> {
   }
   const text = path === '-' ? await streamText(process.stdin) : await readText(path);
   const { raw, problems, lineOf } = readSpec(text, format ?? guess(text));
-  await inlineSpecTests(raw, path === '-' ? '.' : dirname(path));
+  const folder = path === '-' ? '.' : dirname(path);
+  await inlineSpecTests(raw, folder);
+  await inlineHiddenFiles(raw, folder);
   return { path, raw, problems, lineOf };
 }
 

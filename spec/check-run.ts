@@ -1,5 +1,6 @@
 /** Everything of a spec that is not a task or the gate: names, repository, sandbox, roles, notification, delivery. */
 import { checkEngines } from './check-engines.ts';
+import { checkEvaluate } from './check-evaluate.ts';
 import type { Checking } from './checking.ts';
 import { SYSTEM_DIRECTORIES } from './defaults.ts';
 import type { RawSpec } from './fields.ts';
@@ -25,6 +26,7 @@ export function checkRun(check: Checking, spec: RawSpec): void {
       );
   }
   checkEngines(check, spec);
+  checkEvaluate(check, spec.policy.evaluate);
   if (spec.policy.baseline === 'record' && spec.gate.report['test'] === undefined) {
     check.say(
       ['policy', 'baseline'],

@@ -1,4 +1,5 @@
 /** From the complete raw spec (fields.ts) to the compiled one (model.ts): units parsed, roles and tasks in their final form. */
+import type { Evaluate } from './evaluation.ts';
 import type { RawTask } from './fields-task.ts';
 import type { RawSpec } from './fields.ts';
 import {
@@ -7,6 +8,7 @@ import {
   type CompiledSpec,
   type Limits,
   type Planning,
+  type Policy,
   type Reviewer,
   type Role,
   type RoleName,
@@ -53,7 +55,8 @@ export function compileSpec(
     engines: raw.engines,
     reviewers: compileReviewers(raw.roles.reviewer),
     planning: compilePlanning(raw.planning),
-    policy: { ...raw.policy, scaffold: parts.scaffold, breaks: parts.breaks },
+    policy: compilePolicy(raw.policy, parts),
+    evaluate: compileEvaluate(raw.policy.evaluate),
     budget: compileBudget(raw.budget),
     notify: raw.notify,
     deliver:
@@ -88,6 +91,26 @@ function compilePlanning({ asks, calls, replan, refuse, ...bounds }: RawSpec['pl
       maxOverlap: maxOverlap === null ? null : maxOverlap / 100,
       maxMs: maxMinutes === null ? null : maxMinutes * 60_000,
     },
+  };
+}
+
+function compilePolicy(
+  { evaluate: _evaluate, mutation, ...policy }: RawSpec['policy'],
+  { scaffold, breaks }: Pick<Policy, 'scaffold' | 'breaks'>,
+): Policy {
+  const { check, time, faults } = mutation;
+  return { ...policy, scaffold, breaks, mutation: { check, timeMs: ms(time), faults } };
+}
+
+function compileEvaluate(raw: RawSpec['policy']['evaluate']): Evaluate | null {
+  if (raw === null) return null;
+  // A path that nobody read in is a problem by now (check-evaluate.ts).
+  const files = Object.entries(raw.files).map(([path, file]) => [path, typeof file === 'string' ? '' : file.content]);
+  return {
+    run: raw.run,
+    files: Object.fromEntries(files) as Record<string, string>,
+    score: raw.score,
+    timeMs: ms(raw.time),
   };
 }
 

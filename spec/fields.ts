@@ -22,7 +22,7 @@ import {
 import { either, group, list, map, optional, withDefaults } from './field-groups.ts';
 import { ENGINES, engines } from './fields-engines.ts';
 import { fanOutFields, ID_LIMITS, MAX_TASKS, taskFields } from './fields-task.ts';
-import { APPROVALS, NOTIFY_EVENTS, REPLAN_OCCASIONS, SCOPE_POLICIES } from './model.ts';
+import { APPROVALS, MUTATION_CHECKS, NOTIFY_EVENTS, REPLAN_OCCASIONS, SCOPE_POLICIES } from './model.ts';
 import type { RoleName, SpendLimit } from './model.ts';
 import { REVIEW_POLICIES, REVIEW_VIEWS } from './review.ts';
 import { DEFAULT_BOUNDS } from './plan/context.ts';
@@ -241,6 +241,28 @@ const roleBudgets = {
 
 // ───────────────────────────── the whole ─────────────────────────────
 
+const evaluate = group({
+  run: text('Shell command, run in a checkout of the green point with `files` laid over it, without network.'),
+  files: map(
+    'Files that no agent ever sees, by the path at which they are laid over the checkout. A value is a file or folder beside the spec (read in at submission), or `{content: "…"}`.',
+    either('', text('File or folder beside the spec.'), group({ content: text('The content itself.') })),
+  ),
+  score: optionalText('Regular expression whose first group is the score; the last match counts.', {
+    shown: 'the last number that is printed',
+  }),
+  time: duration('Deadline.', { min: '1s', max: '24h', default: '10m' }),
+});
+
+const mutation = group({
+  check: choice(
+    'After a green gate of a task, faults are planted on the lines that it changed, one at a time, and the test step must notice each. `warn`: those that it does not notice are named, to reviewers too. `require`: they turn the attempt red.',
+    MUTATION_CHECKS,
+    'off',
+  ),
+  time: duration('No further fault is planted after this long.', { min: '1s', max: '24h', default: '5m' }),
+  faults: number('Faults planted for one attempt, at most.', { min: 1, max: 100, unit: 'faults', default: 20 }),
+});
+
 const policy = group({
   schedule: choice(
     '`waves`: wave n+1 starts when integration point n is green. `frontier`: a task starts as soon as its own dependencies have landed.',
@@ -296,6 +318,11 @@ const policy = group({
     'What several reviewers mean together: one blocking finding of anybody rejects, or more rejections than approvals do. One that cannot be read is never an approval.',
     REVIEW_POLICIES,
     'any-blocking',
+  ),
+  mutation: withDefaults(mutation),
+  evaluate: optional(
+    'A suite that no agent sees measures every green point. Its score over time is in `status` and in the report.',
+    evaluate,
   ),
   keepDays: number('How long attempts, logs and the hub are kept after the end.', {
     min: 0,

@@ -4,6 +4,7 @@
  * Raw specs are strings with units; a CompiledSpec has no optional field, durations in `…Ms`, sizes in `…Bytes`.
  */
 
+import type { Evaluate } from './evaluation.ts';
 import type { PlanBounds } from './plan/context.ts';
 import type { ScoreLimits } from './plan/score-limits.ts';
 import type { ReviewPolicy, ReviewView } from './review.ts';
@@ -31,6 +32,9 @@ export type ConfiguredStepName = (typeof GATE_STEPS)[number];
  */
 export const JUDGED_STEPS = ['decisions', 'guide', ...GATE_STEPS, 'mutation'] as const;
 export type GateStepName = (typeof JUDGED_STEPS)[number];
+/** What a person may land a blocked task without. */
+export const WAIVABLE = [...JUDGED_STEPS, 'review'] as const;
+export type Waivable = (typeof WAIVABLE)[number];
 export const GATE_LEVELS = ['task', 'mainline', 'wave'] as const;
 export type GateLevel = (typeof GATE_LEVELS)[number];
 
@@ -107,6 +111,14 @@ export type Approval = (typeof APPROVALS)[number];
 export const NOTIFY_EVENTS = ['blocked', 'red', 'green', 'budget', 'done'] as const;
 export type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
 
+/** Whether faults on lines that a task changed must turn its tests red. */
+export const MUTATION_CHECKS = ['off', 'warn', 'require'] as const;
+export interface MutationPolicy {
+  readonly check: (typeof MUTATION_CHECKS)[number];
+  readonly timeMs: number;
+  readonly faults: number;
+}
+
 /** Why a planner is called again. */
 export const REPLAN_OCCASIONS = ['wave', 'blocked', 'timeout', 'scope'] as const;
 export type ReplanOccasion = (typeof REPLAN_OCCASIONS)[number];
@@ -145,6 +157,7 @@ export interface Policy {
   readonly verify: 'each' | 'batch' | 'wave';
   readonly scope: ScopePolicy;
   readonly reviews: ReviewPolicy;
+  readonly mutation: MutationPolicy;
   readonly keepDays: number;
 }
 
@@ -193,6 +206,8 @@ export interface CompiledSpec {
   readonly engines: Readonly<Record<string, EngineRecipe>>;
   readonly planning: Planning;
   readonly policy: Policy;
+  /** `policy.evaluate`; not in the policy, which workflows carry about. null: nothing is measured. */
+  readonly evaluate: Evaluate | null;
   readonly budget: Budget;
   readonly notify: {
     readonly on: readonly NotifyEvent[];

@@ -1,7 +1,9 @@
 /** Everything that `status` and `watch` show of a run, as of one moment. */
+import type { Evaluation } from '../spec/evaluation.ts';
 import type { AttemptRow } from './attempts.ts';
 import { runningAttempts } from './attempts.ts';
 import type { Db, Pool } from './db.ts';
+import { listEvaluations } from './evaluations.ts';
 import { listGreenPoints } from './green-points.ts';
 import type { GreenPoint } from './green-points.ts';
 import { loadRun } from './runs.ts';
@@ -37,6 +39,8 @@ export interface RunOverview {
   readonly attempts: AttemptFigures;
   readonly merges: MergeFigures;
   readonly greenPoints: readonly GreenPoint[];
+  /** Of green points, 0 included, by the suite that no agent sees. */
+  readonly evaluations: readonly Evaluation[];
 }
 
 /** null: no such run. One snapshot: its parts fit each other. */
@@ -56,6 +60,7 @@ export async function runOverview(pool: Pool, run: string): Promise<RunOverview 
             attempts: await attemptFigures(client, run),
             merges: await mergeFigures(client, run),
             greenPoints: (await listGreenPoints(client, run)).filter(({ n }) => n > 0), // 0 is the base commit: nobody's work
+            evaluations: await listEvaluations(client, run),
           };
     await client.query('commit');
     client.release();

@@ -71,6 +71,20 @@ create table decisions (
 );
 CREATE UNIQUE INDEX decisions_pkey ON public.decisions USING btree (run, id);
 
+create table evaluations (
+  "at" timestamp with time zone not null default now(),
+  "commit" text not null,
+  "ms" bigint not null,
+  "n" integer not null,
+  "ok" boolean not null,
+  "run" text not null,
+  "score" double precision,
+  "tail" text not null,
+  constraint evaluations_pkey PRIMARY KEY (run, n),
+  constraint evaluations_run_fkey FOREIGN KEY (run) REFERENCES runs(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX evaluations_pkey ON public.evaluations USING btree (run, n);
+
 create table findings (
   "attempt" integer not null,
   "file" text,

@@ -39,6 +39,7 @@ export const PRIORITY = {
   gate: { priorityKey: 2 },
   planner: { priorityKey: 2 },
   agent: { priorityKey: 3 },
+  evaluation: { priorityKey: 4 },
 } as const;
 
 export const recordActivities = proxyActivities<RecordActivities>({

@@ -15,6 +15,8 @@ import { mainlineId, planChanged, waveId } from './protocol.ts';
 import type { ScopeRequested } from './protocol.ts';
 import { hostActivities, recordActivities } from './proxies.ts';
 import { runDetails, waitingForPeople } from './run-details.ts';
+import { Evaluations } from './run-evaluations.ts';
+import type { GreenPointToMeasure } from './run-evaluations.ts';
 import { RunPlanning } from './run-planning.ts';
 import type { CarriedPlanning } from './run-planning.ts';
 import { OpenParts } from './run-slots.ts';
@@ -29,6 +31,7 @@ export class RunContext {
   readonly integrations: IntegrationResult[] = [];
   /** null: nobody plans. */
   readonly planning: RunPlanning | null;
+  readonly evaluations: Evaluations;
   readonly approved = new Set<Approval>();
   awaiting: { readonly what: Approval; readonly why: string; readonly sinceMs: number } | null = null;
   phase = 'prepare';
@@ -61,12 +64,14 @@ export class RunContext {
     state: RunState,
     parts: Iterable<readonly [string, OpenPart]> = [],
     carried: CarriedPlanning | null = null,
+    toMeasure: readonly GreenPointToMeasure[] = [],
   ) {
     this.run = run;
     this.admitted = admitted;
     this.state = state;
     this.openParts = new OpenParts(admitted.policy.inFlight, parts);
     this.main = admitted.base;
+    this.evaluations = new Evaluations(run, admitted.evaluate === true, toMeasure);
     const { planning } = admitted;
     this.planning =
       planning === undefined

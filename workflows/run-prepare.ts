@@ -50,6 +50,7 @@ export async function prepare(context: RunContext): Promise<void> {
         'BaselineRed',
       );
     }
+    context.evaluations.start({ n: 0, commit: base });
     if (policy.gateProof !== 'off') await proveGate(context);
   }
   if (context.planning !== null) await plan(context);

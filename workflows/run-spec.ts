@@ -28,6 +28,7 @@ import { RunContext } from './run-context.ts';
 import { handleBudget } from './run-budget.ts';
 import { handlePeople } from './run-people.ts';
 import type { CarriedPlanning } from './run-planning.ts';
+import type { GreenPointToMeasure } from './run-evaluations.ts';
 import { handleScope } from './run-scope.ts';
 import type { OpenPart } from './run-slots.ts';
 import { newRecord, RunState } from './run-state.ts';
@@ -45,6 +46,7 @@ export interface CarriedRun {
   readonly main: string;
   readonly paused: boolean;
   readonly planning?: CarriedPlanning;
+  readonly toMeasure?: readonly GreenPointToMeasure[];
   readonly scopeRequests?: RunContext['scopeRequests'] extends Map<string, infer R> ? readonly R[] : never;
 }
 
@@ -81,6 +83,8 @@ export async function runSpec(raw: unknown, carried: CarriedRun | null = null): 
     await context.approval('delivery', `main has ${context.greenPoints} green points`);
     await context.enter('deliver');
     await deliver(context);
+    if (context.evaluations.open.length > 0) await context.enter('evaluate');
+    await context.evaluations.settled();
     return await finish(context, 'completed');
   } catch (error) {
     if (isCancellation(error)) await CancellationScope.nonCancellable(() => windUp(context));
@@ -125,6 +129,7 @@ function applyMainline(context: RunContext, report: protocol.MainlineReport): vo
     if (report.integration.outcome === 'green') {
       context.greenPoints = report.integration.n;
       context.main = report.integration.commit;
+      context.evaluations.start(report.integration);
     }
   }
   context.stirred = true;
@@ -205,6 +210,7 @@ const carry = (context: RunContext): CarriedRun => ({
   paused: context.paused,
   ...(context.planning === null ? {} : { planning: context.planning.carry() }),
   scopeRequests: [...context.scopeRequests.values()],
+  ...(context.evaluations.open.length === 0 ? {} : { toMeasure: context.evaluations.open }),
 });
 
 function resumeCarried(run: string, carried: CarriedRun): RunContext {
@@ -215,6 +221,7 @@ function resumeCarried(run: string, carried: CarriedRun): RunContext {
     new RunState(admitted.policy, staffOf(admitted), records),
     openParts,
     carried.planning,
+    carried.toMeasure,
   );
   for (const asked of carried.scopeRequests ?? []) context.scopeRequests.set(asked.request, asked);
   const { wave, parts, greenPoints, main, paused } = carried;

@@ -1,5 +1,7 @@
 /** The end of a run: what became of it and how to go on. Pure. */
 
+import { trend } from '../../spec/evaluation.ts';
+import type { Evaluation } from '../../spec/evaluation.ts';
 import type { CostSummary } from '../../spec/cost-report.ts';
 import { summaryLines } from './cost.ts';
 
@@ -14,12 +16,18 @@ function costOf(report: unknown): string[] {
   return typeof cost === 'object' && cost !== null ? summaryLines(cost as CostSummary) : [];
 }
 
+function scoresOf(report: unknown): string[] {
+  const scores = field(report, 'scores');
+  return Array.isArray(scores) && scores.length > 0 ? [`  score by green point: ${trend(scores as Evaluation[])}`] : [];
+}
+
 export function reportLines(report: unknown): string[] {
   const main = field(report, 'main');
   const delivered = field(report, 'delivered');
   return [
     ...(typeof main === 'string' ? [`  main is at ${main}`] : []),
     ...(typeof delivered === 'string' ? [`  delivered to ${delivered}`] : []),
+    ...scoresOf(report),
     ...costOf(report).map((line) => `  ${line}`),
     ...nextSteps(report).map((line) => `  ${line}`),
   ];

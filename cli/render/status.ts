@@ -1,4 +1,5 @@
 /** A run as text for a person. Pure: data in, lines out. */
+import { trend } from '../../spec/evaluation.ts';
 import { TASK_STATES } from '../../spec/model.ts';
 import type { RunOverview, TaskRow } from '../../store/index.ts';
 import { pace } from './estimate.ts';
@@ -87,6 +88,8 @@ function figures(overview: RunOverview): string[] {
       perHour === null ? 'unknown yet' : `${rounded(perHour)} tasks an hour, over the last ${duration(windowMs)}`,
     ],
   ];
+  if (overview.run.outcome === null && overview.evaluations.length > 0)
+    rows.push(['score', `${trend(overview.evaluations)}, up to green point ${overview.evaluations.at(-1)!.n}`]);
   if (overview.run.outcome === null) {
     rows.push([
       'time left',

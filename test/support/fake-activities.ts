@@ -79,6 +79,7 @@ export class FakeWorld {
   readonly states = new Map<string, string>();
   readonly notified: string[] = [];
   readonly frozen: boolean[] = [];
+  readonly logged: string[] = [];
   /** Green points whose measure is in. */
   readonly evaluated: number[] = [];
   cancelledAgents = 0;
@@ -309,7 +310,7 @@ export class FakeWorld {
       attemptsRunning: async () => this.running,
       notify: async ({ event, key }) => void this.notified.push(`${event}:${key}`),
       raiseBudget: async ({ of }) => ({ text: `raised for ${of ?? 'the run'}` }),
-      addLogEntry: async () => undefined,
+      addLogEntry: async ({ message }) => void this.logged.push(message),
     };
   }
 }

@@ -29,7 +29,8 @@ export const compiledSpec = (tasks: readonly TaskSpec[] = [], more: Partial<Comp
     manifests: [],
     protected: [],
     union: [],
-    maxFileBytes: 1e6, fieldGuide: 'docs/field-guide',
+    maxFileBytes: 1e6,
+    fieldGuide: 'docs/field-guide',
   },
   gate: { steps: [], coverage: null },
   sandbox: {
@@ -50,6 +51,7 @@ export const compiledSpec = (tasks: readonly TaskSpec[] = [], more: Partial<Comp
   roles: { worker: { engine: 'scripted', model: null } },
   reviewers: [],
   planning: PLANNING,
+  evaluate: null,
   policy: {
     schedule: 'waves',
     attempts: 4,
@@ -63,7 +65,7 @@ export const compiledSpec = (tasks: readonly TaskSpec[] = [], more: Partial<Comp
     gateProof: 'warn',
     verify: 'batch',
     scope: 'ask',
-    reviews: 'any-blocking',
+    reviews: 'any-blocking', mutation: { check: 'off', timeMs: 300_000, faults: 20 },
     keepDays: 14,
   },
   budget: { usd: null, tokens: null, modelCalls: 20, roles: {}, task: { usd: null, tokens: null } },

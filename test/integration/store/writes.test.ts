@@ -364,6 +364,9 @@ describe('the overview', () => {
     await store.markAttempt(db, { ...key, task: 'b' }, { phase: 'merge' });
     await store.saveGreenPoint(db, 'r', { n: 0, commit: 'b0', atMs: 1_400 });
     await store.saveGreenPoint(db, 'r', { n: 1, commit: 'b1', wave: 1, atMs: 1_500 });
+    const measured = { n: 1, commit: 'b1', ok: true, ms: 20, tail: '12.5 of 20' };
+    await store.saveEvaluation(db, 'r', { ...measured, score: 12.5 });
+    await store.saveEvaluation(db, 'r', { ...measured, score: 1 });
     expect(await store.runOverview(db, 'r')).toMatchObject({
       run: { id: 'r', startedAtMs: 1_000, outcome: null },
       tasks: [{ id: 'a' }, { id: 'b', dependsOn: ['a'] }],
@@ -376,6 +379,7 @@ describe('the overview', () => {
         landedAtMs: [5_000],
       },
       greenPoints: [{ n: 1, commit: 'b1', wave: 1, atMs: 1_500 }], // the base is none
+      evaluations: [{ ...measured, score: 12.5 }],
     });
     expect(await store.runOverview(db, 'nobody')).toBeNull();
   });

@@ -54,6 +54,7 @@ export const overview = (more: Partial<Omit<RunOverview, 'run'>> & { run?: Parti
   attempts: { byOutcome: {}, total: 0, agentMs: 0, gateMs: 0, queuedMs: 0 },
   merges: { byState: {}, oldestQueuedAtMs: null, oldestUnverifiedAtMs: null, landedAtMs: [] },
   greenPoints: [],
+  evaluations: [],
   ...more,
   run: {
     id: 'orders-1',

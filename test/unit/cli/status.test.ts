@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { overviewJson } from '../../../cli/render/json.ts';
+import { reportLines } from '../../../cli/render/report.ts';
 import { statusLines } from '../../../cli/render/status.ts';
 import { needsPerson, waits } from '../../../cli/render/waiting.ts';
 import { pace } from '../../../cli/render/estimate.ts';
@@ -37,6 +38,14 @@ describe('status', () => {
        docs waits for locale-de, locale-en, since 3 min: locale-de is blocked, locale-en is running
      "
     `);
+  });
+
+  test('scores of green points are told with their trend while it runs, and by its report afterwards', () => {
+    const of = (n: number, score: number | null) => ({ n, commit: 'c', ok: score !== null, score, ms: 1, tail: '' });
+    const evaluations = [of(0, 0), of(1, 12), of(2, 15)];
+    expect(text({ ...midway(), evaluations })).toContain('score         0 → 12 → 15 (+3), up to green point 2\n');
+    expect(reportLines({ scores: evaluations })).toEqual(['  score by green point: 0 → 12 → 15 (+3)']);
+    expect(overviewJson({ ...midway(), evaluations })).toMatchObject({ evaluations });
   });
 
   test('a run that has just begun shows nothing that it does not know', () => {

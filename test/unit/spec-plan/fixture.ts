@@ -74,7 +74,7 @@ export const context = (more: Partial<PlanContext> = {}): PlanContext => ({
       gateProof: 'warn',
       verify: 'batch',
       scope: 'ask',
-      reviews: 'any-blocking',
+      reviews: 'any-blocking', mutation: { check: 'off', timeMs: 300_000, faults: 20 },
       keepDays: 14,
     },
   },
