@@ -1,21 +1,19 @@
 /** A run's costs as a whole: the figures of `swarmline cost`, and the few of them that its end report holds. Pure. */
 import { outcomeOf, PLANNERS, sumBy, sumOf, tokensOf, WASTE } from './costs.ts';
 import type { CostEntry, CostOutcome, CostSum } from './costs.ts';
+import type { ReviewerRecord } from './finding-proof.ts';
+import type { ConflictRecord } from './merging.ts';
 import { costOf, priceOf } from './prices.ts';
 import type { Price, PriceTable } from './prices.ts';
 
 /** What calls alone do not tell. */
 export interface CostFacts {
   readonly landedTasks: number;
-  readonly conflicts: {
-    /** Attempts that conflicted. */
-    readonly found: number;
-    readonly mergerAttempts: number;
-    /** Of them landed. */
-    readonly merged: number;
-    /** Agent and gate of mergers. */
-    readonly mergerMs: number;
-  };
+  /** Attempts that conflicted. */
+  readonly conflicts: number;
+  /** Conflicts that a merger was called for, with what they cost. */
+  readonly mergers: readonly ConflictRecord[];
+  readonly reviewers: readonly ReviewerRecord[];
   /** Answers of planners that were judged. */
   readonly planners: { readonly taken: number; readonly sentBack: number };
   readonly underWay: { readonly calls: number; readonly reservedMicrousd: number };
@@ -53,8 +51,6 @@ export interface CostReport extends CostFacts {
   readonly perLandedTask: number | null;
   /** Spent on attempts of which nothing landed. */
   readonly wasted: CostSum;
-  /** Of mergers. */
-  readonly merging: CostSum;
   /** null: no model has a price. */
   readonly comparison: Comparison | null;
   /** Models that were counted as costing nothing, since they have no price. */
@@ -88,7 +84,6 @@ export function costReport(
     byPlanner: sumBy(planners, ({ task }) => task.slice(PLANNERS.length) || '(the first)'),
     perLandedTask: facts.landedTasks === 0 ? null : Math.round(total.microusd / facts.landedTasks),
     wasted: sumOf(entries.filter((entry) => WASTE.has(outcomeOf(entry)))),
-    merging: sumOf(inRole('merger')),
     comparison: compare(entries, options.plannerModel ?? mostUsed(planners), options.prices),
     unpriced: byModel.flatMap(([model, sum]) => (sum.microusd === 0 && tokensOf(sum) > 0 ? [model] : [])),
   };

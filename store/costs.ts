@@ -1,9 +1,13 @@
 /** What model calls cost, from `model_calls`, and how their attempts ended. */
 import type { CostEntry } from '../spec/costs.ts';
 import type { CostFacts } from '../spec/cost-report.ts';
+import { reviewerRecords } from '../spec/finding-proof.ts';
+import { conflictRecords } from '../spec/merging.ts';
 import { listWaiting } from './calls-waiting.ts';
 import { fromRow } from './db.ts';
 import type { Db } from './db.ts';
+import { listMergerAttempts } from './merger-attempts.ts';
+import { reviewFacts } from './reviews.ts';
 
 export interface CostRow extends CostEntry {
   /** Calls that did not come to their end. */
@@ -48,14 +52,10 @@ export async function costs(db: Db, run: string): Promise<CostRow[]> {
 
 /** What the calls alone do not tell. */
 export async function costFacts(db: Db, run: string): Promise<CostFacts> {
-  const { rows } = await db.query<Omit<CostFacts, 'waiting'>>(
+  const { rows } = await db.query<Pick<CostFacts, 'landedTasks' | 'conflicts' | 'planners' | 'underWay'>>(
     `select
        (select count(*)::int from tasks where run = $1 and state = 'passed') as "landedTasks",
-       (select jsonb_build_object('found', count(*)) from attempts where run = $1 and outcome = 'conflict') ||
-       (select jsonb_build_object('mergerAttempts', count(*), 'merged', count(*) filter (where a.outcome = 'passed'),
-           'mergerMs', coalesce(sum(coalesce(a.agent_ms, 0) + coalesce(a.gate_ms, 0)), 0))
-         from merger_attempts m join attempts a on a.run = m.run and a.task = m.task and a.attempt = m.attempt
-         where m.run = $1) as conflicts,
+       (select count(*)::int from attempts where run = $1 and outcome = 'conflict') as conflicts,
        (select jsonb_build_object('taken', count(*) filter (where outcome = 'passed'),
            'sentBack', count(*) filter (where outcome not in ('passed', 'cancelled')))
          from attempts where run = $1 and task like 'plan:%') as planners,
@@ -63,5 +63,10 @@ export async function costFacts(db: Db, run: string): Promise<CostFacts> {
          from model_calls where run = $1 and state = 'open') as "underWay"`,
     [run],
   );
-  return { ...rows[0]!, waiting: await listWaiting(db, run) };
+  return {
+    ...rows[0]!,
+    mergers: conflictRecords(await listMergerAttempts(db, run)),
+    reviewers: reviewerRecords(await reviewFacts(db, run)),
+    waiting: await listWaiting(db, run),
+  };
 }

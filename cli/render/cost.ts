@@ -2,6 +2,8 @@
 import type { Comparison, CostReport, CostSummary } from '../../spec/cost-report.ts';
 import { COST_OUTCOMES, tokensOf } from '../../spec/costs.ts';
 import type { CostSum } from '../../spec/costs.ts';
+import { amount, count, money } from './money.ts';
+import { conflictTable, reviewerTable } from './quality.ts';
 import { oneLine, table } from './table.ts';
 import { duration } from './time.ts';
 
@@ -11,10 +13,6 @@ const TASKS_SHOWN = 15;
 const NAME_WIDTH = 60;
 const WAITING_SHOWN = 10;
 
-const amount = (microusd: number): string => (microusd / 1e6).toFixed(microusd < 1e6 ? 4 : 2);
-/** `12.34 USD`; small amounts with as many digits as they need. */
-export const money = (microusd: number): string => `${amount(microusd)} USD`;
-export const count = (n: number): string => n.toLocaleString('en-US');
 const plural = (n: number, noun: string): string => `${count(n)} ${noun}${n === 1 ? '' : 's'}`;
 
 export function costLines(run: string, report: CostReport): string[] {
@@ -30,7 +28,9 @@ export function costLines(run: string, report: CostReport): string[] {
     ...section('by outcome', report.byOutcome),
     ...section('by role', report.byRole),
     ...section('by reviewer', report.byReviewer),
+    ...reviewerTable(report.reviewers),
     ...section('by planner', report.byPlanner),
+    ...conflictTable(report.mergers),
     ...section('by model', report.byModel),
     ...section('by task, dearest first', report.byTask.slice(0, TASKS_SHOWN)),
     ...(report.byTask.length > TASKS_SHOWN ? [`  … and ${report.byTask.length - TASKS_SHOWN} more (--json)`] : []),
@@ -91,13 +91,15 @@ function planning({ planners: { taken, sentBack } }: CostReport): string[][] {
     : [['planners', `${plural(taken + sentBack, 'answer')}: ${taken} taken, ${sentBack} sent back`]];
 }
 
-function conflicts({ conflicts: { found, mergerAttempts, merged, mergerMs }, merging }: CostReport): string[][] {
-  if (found === 0) return [];
-  const mergers =
-    mergerAttempts === 0
+function conflicts({ conflicts: found, mergers }: CostReport): string[][] {
+  if (found === 0 && mergers.length === 0) return [];
+  const microusd = mergers.reduce((sum, one) => sum + one.microusd, 0);
+  const merged = mergers.filter(({ outcome }) => outcome === 'merged').length;
+  const told =
+    mergers.length === 0
       ? ''
-      : `; mergers landed ${merged} in ${plural(mergerAttempts, 'attempt')}, ${duration(mergerMs)}, ${money(merging.microusd)}, ${money(Math.round(merging.microusd / found))} a conflict`;
-  return [['conflicts', `${found}${mergers}`]];
+      : `; a merger was called for ${mergers.length} and landed ${merged}: ${money(microusd)}, ${money(Math.round(microusd / mergers.length))} each`;
+  return [['conflicts', `${found}${told}`]];
 }
 
 function waitingRows({ waiting, underWay }: CostReport): string[][] {

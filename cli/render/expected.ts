@@ -3,7 +3,7 @@ import type { Estimate, RoleEstimate } from '../../spec/estimate.ts';
 import type { Figure } from '../../spec/estimate-figures.ts';
 import type { Budget } from '../../spec/model.ts';
 import { scoreLines } from '../../spec/plan/index.ts';
-import { count } from './cost.ts';
+import { count } from './money.ts';
 import { table } from './table.ts';
 import { duration } from './time.ts';
 

@@ -1,10 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { costLines, money, summaryLines } from '../../../cli/render/cost.ts';
+import { costLines, summaryLines } from '../../../cli/render/cost.ts';
+import { money } from '../../../cli/render/money.ts';
 import { reportLines } from '../../../cli/render/report.ts';
 import { costOfCalls, costReport, costSummary } from '../../../spec/cost-report.ts';
 import type { CostFacts } from '../../../spec/cost-report.ts';
 import { outcomeOf } from '../../../spec/costs.ts';
 import type { AttemptFate, CostEntry } from '../../../spec/costs.ts';
+import type { ConflictRecord } from '../../../spec/merging.ts';
 import type { PriceTable } from '../../../spec/prices.ts';
 
 const entry = (more: Partial<CostEntry>): CostEntry => ({
@@ -30,12 +32,26 @@ const entry = (more: Partial<CostEntry>): CostEntry => ({
 });
 const facts = (more: Partial<CostFacts> = {}): CostFacts => ({
   landedTasks: 2,
-  conflicts: { found: 0, mergerAttempts: 0, merged: 0, mergerMs: 0 },
+  conflicts: 0,
+  mergers: [],
+  reviewers: [],
   planners: { taken: 0, sentBack: 0 },
   underWay: { calls: 0, reservedMicrousd: 0 },
   waiting: [],
   ...more,
 });
+const conflict = (more: Partial<ConflictRecord>): ConflictRecord => ({
+  request: 'a/1',
+  merges: ['b/1'],
+  paths: ['src/a.ts'],
+  attempts: 1,
+  outcome: 'merged',
+  workMs: 30_000,
+  microusd: 0,
+  tokens: 0,
+  ...more,
+});
+const REVIEWER = { engine: 'codex', model: null, reviews: 4, rejected: 0, missing: 0, findings: 0, right: 0, wrong: 0 };
 const flat = (usd: number) => ({ input: usd, cached: usd, cacheWrite: usd, output: usd });
 const PRICES: readonly PriceTable[] = [{ cheap: flat(1), dear: flat(10) }];
 const report = (
@@ -125,7 +141,15 @@ describe('as text', () => {
         [...mixed(), entry({ task: 'c', role: 'merger', microusd: 400_000 })],
         {
           planners: { taken: 1, sentBack: 1 },
-          conflicts: { found: 2, mergerAttempts: 3, merged: 2, mergerMs: 60_000 },
+          conflicts: 3,
+          mergers: [
+            conflict({ request: 'a/1', microusd: 100_000, outcome: 'given up', attempts: 2 }),
+            conflict({ request: 'c/1', microusd: 300_000 }),
+          ],
+          reviewers: [
+            { ...REVIEWER, reviewer: 0, view: 'diff', rejected: 1, findings: 5, right: 2, wrong: 1 },
+            { ...REVIEWER, reviewer: 1, view: 'tree', missing: 1, findings: 1 },
+          ],
           underWay: { calls: 1, reservedMicrousd: 90_000 },
           waiting: [{ task: 'd', refusal: 'rate', calls: 2, waitedMs: 4_000 }],
         },
