@@ -6,7 +6,7 @@
  *    Every other answer is the agent's to read.
  * 3. A stream that breaks breaks for the agent as well: half an answer never looks whole.
  */
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Backoff } from './backoff.ts';
@@ -17,6 +17,7 @@ import type { ModelRequest } from './request.ts';
 import type { Route } from './routes.ts';
 import { NO_USAGE } from './types.ts';
 import type { CallEnd, Caller, GatewayLog, Ledger, TokenUsage, Upstream, WantedCall } from './types.ts';
+import { post, Unanswered } from './upstream.ts';
 import { createMeter } from './usage.ts';
 
 export type ModelRoute = Extract<Route, { kind: 'model' }>;
@@ -59,7 +60,7 @@ export async function forward(
   const askedAtMs = now();
   await places.enter(call, left.signal);
   const waitedMs = now() - askedAtMs;
-  const told: Told = { end: 'failed', status: null, usage: null, sent: false, retries: 0, backoffMs: 0 };
+  const told: Told = { end: 'failed', status: null, usage: null, answered: false, lost: 0, retries: 0, backoffMs: 0 };
   try {
     await send(route, request, received, response, left.signal, deps, told);
   } catch (error) {
@@ -78,16 +79,22 @@ interface Told {
   status: number | null;
   usage: TokenUsage | null;
   /** The upstream has begun to answer, so it has begun to count. */
-  sent: boolean;
+  answered: boolean;
+  /** Times that it got the request and never answered: it may have counted each. */
+  lost: number;
   retries: number;
   backoffMs: number;
 }
 
-/** What is counted: the provider's word, else the input as we estimate it when it had begun to answer. */
+/** What is counted: the provider's word, else the input as we estimate it, if it has begun to answer; and that for each request that was lost. */
 function count(told: Told, estimate: TokenUsage): { usage: TokenUsage; estimated: boolean } {
-  if (told.usage !== null) return { usage: told.usage, estimated: told.end !== 'done' };
-  const billed = told.sent && told.status !== null && told.status < 400;
-  return billed ? { usage: { ...estimate, outputTokens: 0 }, estimated: true } : { usage: NO_USAGE, estimated: false };
+  const billed = told.answered && told.status !== null && told.status < 400;
+  const unsaid = told.usage === null && billed ? 1 : 0;
+  const usage = told.usage ?? NO_USAGE;
+  return {
+    usage: { ...usage, inputTokens: usage.inputTokens + (unsaid + told.lost) * estimate.inputTokens },
+    estimated: unsaid + told.lost > 0 || (told.usage !== null && told.end !== 'done'),
+  };
 }
 
 async function settled(
@@ -124,10 +131,11 @@ async function send(
     const from = now();
     await backoff.wait(signal);
     told.backoffMs += now() - from;
-    let answer: Response;
+    let answer: IncomingMessage;
     try {
-      answer = await fetch(url, { method: 'POST', headers, body: request.body, signal, redirect: 'manual' });
+      answer = await post(url, headers, request.body, signal);
     } catch (error) {
+      if (error instanceof Unanswered && error.sent) told.lost += 1;
       signal.throwIfAborted();
       const pause = UNREACHABLE_PAUSES_MS[unreachable++];
       if (pause === undefined) {
@@ -137,46 +145,47 @@ async function send(
       await delay(pause, undefined, { signal });
       continue;
     }
-    told.status = answer.status;
-    const retryAfter = answer.headers.get('retry-after');
-    if (answer.status === 429 || answer.status === 529 || (answer.status === 503 && retryAfter !== null)) {
-      await answer.body?.cancel();
+    const status = answer.statusCode ?? 502;
+    told.status = status;
+    const retryAfter = answer.headers['retry-after'] ?? null;
+    if (status === 429 || status === 529 || (status === 503 && retryAfter !== null)) {
+      answer.destroy();
       told.retries += 1;
       const untilMs = backoff.refused(retryAfter);
-      log.info(
-        { upstream: route.upstream, status: answer.status, waitMs: untilMs - now() },
-        'the upstream asks for patience',
-      );
+      log.info({ upstream: route.upstream, status, waitMs: untilMs - now() }, 'the upstream asks for patience');
       continue;
     }
-    if (answer.status === 401 || answer.status === 403) {
+    if (status === 401 || status === 403) {
       // Its text may quote a part of the key.
-      await answer.body?.cancel();
-      log.warn({ upstream: route.upstream, status: answer.status }, 'the upstream refuses the key');
-      throw new RequestRefused(
-        502,
-        `The ${route.upstream} upstream refuses the key of this installation (${answer.status}).`,
-      );
+      answer.destroy();
+      log.warn({ upstream: route.upstream, status }, 'the upstream refuses the key');
+      throw new RequestRefused(502, `The ${route.upstream} upstream refuses the key of this installation (${status}).`);
     }
-    if (answer.status < 400) backoff.accepted();
-    told.sent = true;
-    await pass(answer, route, response, told);
+    if (status < 400) backoff.accepted();
+    told.answered = true;
+    await pass(answer, status, route, response, told);
     return;
   }
 }
 
 /** The answer as it comes, at the pace at which the agent reads it. */
-async function pass(answer: Response, route: ModelRoute, response: ServerResponse, told: Told): Promise<void> {
-  const meter = createMeter(route.protocol, answer.headers.get('content-type') ?? '');
-  response.writeHead(answer.status, agentHeaders(answer.headers));
+async function pass(
+  answer: IncomingMessage,
+  status: number,
+  route: ModelRoute,
+  response: ServerResponse,
+  told: Told,
+): Promise<void> {
+  const meter = createMeter(route.protocol, answer.headers['content-type'] ?? '');
+  response.writeHead(status, agentHeaders(answer.headers));
   response.flushHeaders();
   try {
-    for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
+    for await (const chunk of answer as AsyncIterable<Uint8Array>) {
       meter.see(chunk);
       if (!response.write(chunk)) await drained(response);
     }
     response.end();
-    told.end = answer.status < 400 ? 'done' : 'failed';
+    told.end = status < 400 ? 'done' : 'failed';
   } catch (error) {
     response.destroy();
     throw error;
@@ -189,7 +198,5 @@ async function pass(answer: Response, route: ModelRoute, response: ServerRespons
 const drained = (response: ServerResponse): Promise<unknown> =>
   Promise.race([once(response, 'drain'), once(response, 'close')]);
 
-function codeOf(error: unknown): string {
-  const cause = error instanceof Error ? (error.cause as { code?: unknown } | undefined) : undefined;
-  return typeof cause?.code === 'string' ? cause.code : 'no answer';
-}
+const codeOf = (error: unknown): string =>
+  error instanceof Unanswered && error.code !== '' ? error.code : 'no answer';

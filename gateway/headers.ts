@@ -27,11 +27,13 @@ export function upstreamHeaders(
   return upstream === 'anthropic' ? { ...headers, 'x-api-key': key } : { ...headers, authorization: `Bearer ${key}` };
 }
 
-export function agentHeaders(received: Headers): Record<string, string> {
+export function agentHeaders(
+  received: Readonly<Record<string, string | string[] | undefined>>,
+): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const name of TO_AGENT) {
-    const value = received.get(name);
-    if (value !== null) headers[name] = value;
+    const value = received[name];
+    if (typeof value === 'string') headers[name] = value;
   }
   return headers;
 }

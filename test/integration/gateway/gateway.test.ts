@@ -219,6 +219,41 @@ describe('a model call', () => {
     expect(open.size).toBe(0);
   });
 
+  test('that was sent and never answered is counted by our estimate: the agent left, or the upstream cut it before its first byte', async () => {
+    const at = await client().open(caller);
+    const estimated = expect.objectContaining({
+      inputTokens: Math.ceil(JSON.stringify(MESSAGE).length / 3),
+    }) as unknown;
+    const leaving = new AbortController();
+    answer = () => leaving.abort();
+    await expect(ask(at, undefined, { signal: leaving.signal })).rejects.toThrow(CUT);
+    await until('it is settled', async () => settled.length === 1);
+    expect(settled[0]!.result).toMatchObject({ end: 'aborted', status: null, estimated: true, usage: estimated });
+
+    let asked = 0;
+    answer = (response) =>
+      ++asked === 1 ? response.destroy() : response.writeHead(200, { 'content-type': 'application/json' }).end(done(1));
+    expect((await ask(at)).status).toBe(200);
+    await until('it is settled', async () => settled.length === 2);
+    expect(settled[1]!.result).toMatchObject({ end: 'done', status: 200, estimated: true, retries: 1 });
+    expect(settled[1]!.result.usage).toMatchObject({
+      inputTokens: 7 + Math.ceil(JSON.stringify(MESSAGE).length / 3),
+      outputTokens: 1,
+    });
+  });
+
+  test('that could not be sent is not counted', async () => {
+    const at = await client().open(caller);
+    upstream.close();
+    const leaving = new AbortController();
+    const asked = ask(at, undefined, { signal: leaving.signal });
+    await until('it has a place', async () => open.size === 1);
+    setTimeout(() => leaving.abort(), 100);
+    await expect(asked).rejects.toThrow(CUT);
+    await until('it is settled', async () => settled.length === 1);
+    expect(settled[0]!.result).toMatchObject({ end: 'aborted', estimated: false, usage: { inputTokens: 0 } });
+  });
+
   test('waits at a limit instead of failing, and goes on when there is room', async () => {
     const at = await client().open(caller);
     reserve = () => ({ ok: false, refusal: 'budget', why: 'spent', retryMs: 20 });
