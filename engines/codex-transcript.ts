@@ -1,4 +1,7 @@
-/** The events of `codex exec --json`. Pure. Seen: 0.171.0. It reports files that it patches; what its shell commands open it does not. */
+/**
+ * The events of `codex exec --json`. Pure. Seen: 0.171.0. It reports files that it patches; what its shell commands open it does not.
+ * It has no event for a model that declines: such an answer ends the turn and shows as nothing at all, or as a failure by its text.
+ */
 import { z } from 'zod';
 import type { EngineOutcome, EngineRun, TranscriptStep } from './engine.ts';
 import { jsonLines, transcriptOutcome, workspacePath } from './transcript.ts';
@@ -20,6 +23,13 @@ const TurnCompleted = z.object({
 });
 const TurnFailed = z.object({ type: z.literal('turn.failed'), error: z.object({ message: z.string() }) });
 
+/** How it words an answer that the provider's filter ended, and a request that it would not take. */
+const DECLINED = /reason: content_filter|flagged as potentially violating/;
+const SILENT =
+  'The model answered with neither words nor a tool call that Codex shows, which is how it looks when a model declines.';
+/** It adds the address that it asked, which is ours and says nothing. */
+const ADDRESS = /, url: http:\/\/127\.0\.0\.1\S*$/;
+
 export function codexOutcome(run: EngineRun): EngineOutcome {
   return transcriptOutcome(run, readTranscript(run.output));
 }
@@ -38,7 +48,10 @@ function readTranscript(output: string): Transcript {
         usage = { inputTokens: turn.usage.input_tokens, outputTokens: turn.usage.output_tokens };
     }
     const failed = TurnFailed.safeParse(line).data;
-    if (failed !== undefined) failure = { cause: 'model-error', why: failed.error.message };
+    if (failed !== undefined) {
+      const why = failed.error.message.replace(ADDRESS, '');
+      failure = { cause: DECLINED.test(why) ? 'refusal' : 'model-error', why };
+    }
     const item = Completed.safeParse(line).data?.item;
     if (item === undefined) continue;
     switch (item.type) {
@@ -61,5 +74,7 @@ function readTranscript(output: string): Transcript {
       default:
     }
   }
+  // Only where nothing was done: work that ends without a last word is for the gate to judge.
+  if (ended && failure === null && steps.length === 0) failure = { cause: 'refusal', why: SILENT };
   return { steps, reads: new Set(), writes, usage, ended, failure };
 }

@@ -43,6 +43,8 @@ export interface AgentBench {
       readonly files?: Readonly<Record<string, string>>;
     },
   ): Promise<AgentRun>;
+  /** From now on no call is let through: the budget of its task is spent. null: all are. */
+  deny(why: string | null): void;
   stopGateway(): Promise<void>;
   startGateway(): Promise<void>;
   close(): Promise<void>;
@@ -65,10 +67,12 @@ export async function openAgentBench(kind: keyof typeof IMAGES = 'agents'): Prom
   const models = await startModelServer(() => ({}));
   const settled: AgentBench['settled'] = [];
   let logged = '';
+  let denied: string | null = null;
   const note = (fields: object, message: string): void => void (logged += JSON.stringify({ ...fields, message }));
   const log = { info: note, warn: note };
   const ledger: Ledger = {
-    reserve: () => Promise.resolve({ ok: true }),
+    reserve: () =>
+      Promise.resolve(denied === null ? { ok: true } : { ok: false, refusal: 'denied', why: denied, retryMs: 1_000 }),
     settle: (call, result) => Promise.resolve(void settled.push({ call, result })),
   };
   const dir = join(bench.stateDir, 'gateway');
@@ -133,6 +137,7 @@ export async function openAgentBench(kind: keyof typeof IMAGES = 'agents'): Prom
         await client.close(caller);
       }
     },
+    deny: (why) => void (denied = why),
     stopGateway: () => gateway.stop(),
     startGateway: async () => void (gateway = await start()),
     async close() {

@@ -146,8 +146,7 @@ describe.each([
 
   test('asks again for an answer that was cut in the middle', async () => {
     const model = `${family}-cut`;
-    // The pauses let its beginning pass before the cut.
-    agents.models.play(atFirst(1, { cutAfterEvents: 3, eventDelayMs: 100 }));
+    agents.models.play(atFirst(1, { cutAfterEvents: 3 }));
     const { outcome, file } = await agents.run(engine, model);
     expect(outcome).toMatchObject({ ok: true, lastMessage: 'Done: hello.txt is there.' });
     expect(await file('hello.txt')).toBe('hello\n');
@@ -162,7 +161,7 @@ describe.each([
 
   test('whose streams are all cut asks for whole answers (Claude Code), or ends with a model error (Codex)', async () => {
     const model = `${family}-cuts`;
-    agents.models.play((request) => ({ ...hello(request), cutAfterEvents: 3, eventDelayMs: 100 }));
+    agents.models.play((request) => ({ ...hello(request), ...(request.stream ? { cutAfterEvents: 3 } : {}) }));
     const { outcome } = await agents.run(engine, model);
     const end = engine === 'codex' ? { ok: false, cause: 'model-error' } : { ok: true, writes: ['hello.txt'] };
     expect(outcome).toMatchObject(end);
@@ -176,6 +175,20 @@ describe.each([
       cause: 'model-error',
       why: expect.stringContaining('scripted 400'),
     });
+  });
+
+  test('whose model declines ends with a refusal', async () => {
+    agents.models.play(() => ({ text: 'I will not do that.', refuses: true }));
+    const { outcome } = await agents.run(engine, `${family}-refuses`);
+    expect(outcome).toMatchObject({ ok: false, cause: 'refusal' });
+  });
+
+  test('whose task has spent its budget hears so from the gateway, and ends with that as its cause', async () => {
+    const why = 'task t has spent its budget of 2 USD';
+    agents.deny(why);
+    const { outcome } = await agents.run(engine, `${family}-spent`).finally(() => agents.deny(null));
+    expect(outcome).toMatchObject({ ok: false, cause: 'budget', why: `[swarmline:budget] ${why}` });
+    expect(asked(`${family}-spent`)).toEqual([]);
   });
 
   test('whose model is silent ends at its deadline, and its call with it', async () => {

@@ -52,7 +52,7 @@ export function anthropicMessage(model: string, answer: ModelAnswer): Record<str
     role: 'assistant',
     model,
     content,
-    stop_reason: answer.refuses === true ? 'refusal' : used ? 'tool_use' : 'end_turn',
+    stop_reason: answer.refuses ? 'refusal' : used ? 'tool_use' : 'end_turn',
     stop_sequence: null,
     usage: {
       input_tokens: answer.usage?.input ?? 100,

@@ -87,21 +87,38 @@ async function reply(request: ModelRequest, answer: ModelAnswer, response: Serve
     response.end(JSON.stringify(fail.body ?? message));
     return;
   }
+  const { cutAfterEvents: cut } = answer;
   if (!request.stream) {
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(whole(request, answer)));
-    return;
+    const text = JSON.stringify(whole(request, answer));
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
+    if (cut === undefined) return void response.end(text);
+    await sent(response, text.slice(0, text.length / 2));
+    return void response.destroy();
   }
-  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
+  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' }).flushHeaders();
   for (const [index, event] of events(request, answer).entries()) {
-    if (answer.cutAfterEvents === index) {
-      response.destroy();
-      return;
+    if (cut === index) {
+      await sent(response, '');
+      return void response.destroy();
     }
-    response.write(event);
+    await sent(response, event);
     if (answer.eventDelayMs !== undefined) await delay(answer.eventDelayMs);
   }
   response.end();
+}
+
+/** Written, and all that was written before it, to the connection: a cut that comes sooner would take it along. */
+async function sent(response: ServerResponse, text: string): Promise<void> {
+  if (text !== '') response.write(text);
+  const { socket } = response;
+  if (socket === null || socket.destroyed) return;
+  await new Promise<void>((done) => {
+    socket.once('close', done);
+    socket.write('', () => {
+      socket.off('close', done);
+      done();
+    });
+  });
 }
 
 function whole({ format, model }: ModelRequest, answer: ModelAnswer): unknown {

@@ -90,7 +90,9 @@ export function responseObject(model: string, answer: ModelAnswer): Record<strin
   return {
     id: `resp_${randomUUID()}`,
     object: 'response',
-    status: 'completed',
+    ...(answer.refuses === 'filter'
+      ? { status: 'incomplete', incomplete_details: { reason: 'content_filter' } }
+      : { status: 'completed' }),
     model,
     output: responseItems(answer),
     usage: {
@@ -115,7 +117,7 @@ export function responseEvents(model: string, answer: ModelAnswer): string[] {
       event({ type: 'response.output_item.added', output_index: index, item: { ...item, status: 'in_progress' } }),
       event({ type: 'response.output_item.done', output_index: index, item }),
     ]),
-    event({ type: 'response.completed', response: whole }),
+    event({ type: `response.${whole['status'] as string}`, response: whole }),
   ];
 }
 
@@ -172,7 +174,7 @@ const chatCalls = (answer: ModelAnswer): Record<string, unknown>[] =>
     function: { name, arguments: JSON.stringify(input) },
   }));
 const chatEnd = (answer: ModelAnswer): string =>
-  answer.refuses === true ? 'content_filter' : (answer.tools ?? []).length > 0 ? 'tool_calls' : 'stop';
+  answer.refuses ? 'content_filter' : (answer.tools ?? []).length > 0 ? 'tool_calls' : 'stop';
 
 export function chatObject(model: string, answer: ModelAnswer): Record<string, unknown> {
   const message = { role: 'assistant', content: answer.text ?? null, tool_calls: chatCalls(answer) };

@@ -27,12 +27,13 @@ export interface ModelAnswer {
   readonly text?: string;
   readonly tools?: readonly { readonly name: string; readonly input: unknown }[];
   readonly usage?: { readonly input?: number; readonly cached?: number; readonly output?: number };
-  readonly refuses?: boolean;
+  /** It declines; `filter`: its maker's filter ends the answer. (Messages and Chat know one way only.) */
+  readonly refuses?: boolean | 'filter';
   readonly delayMs?: number;
   /** Between events of a stream. */
   readonly eventDelayMs?: number;
   readonly fail?: { readonly status: number; readonly retryAfter?: number; readonly body?: unknown };
-  /** The connection is cut after so many events of a stream. */
+  /** The connection is cut when so many events of a stream have gone out; 0: after the headers. An answer in one piece ends in the middle. */
   readonly cutAfterEvents?: number;
 }
 

@@ -46,6 +46,14 @@ describe('Claude Code', () => {
     });
   });
 
+  it('answers that were cut again and again, in a stream and in one piece, are an error of the model', () => {
+    expect(claude(recorded('claude-cut'), 1)).toMatchObject({
+      cause: 'model-error',
+      why: expect.stringContaining('Connection to the API was lost'),
+      usage: { inputTokens: 300, outputTokens: 3 },
+    });
+  });
+
   it('a model that declines is a refusal', () => {
     expect(claude(recorded('claude-refuse'), 1)).toMatchObject({ ok: false, cause: 'refusal' });
   });
@@ -136,8 +144,31 @@ describe('Codex', () => {
     expect(codex(JSON.stringify(item)).writes).toEqual(['src/a.ts', 'b.ts']);
   });
 
-  it('a turn that ends with nothing is for the diff to judge; one that does not end is a crash', () => {
-    expect(codex(recorded('codex-refuse')).ok).toBe(true);
+  it('a turn in which the model shows nothing at all is a refusal, and so is an answer that the provider filtered', () => {
+    expect(codex(recorded('codex-refuse'))).toMatchObject({
+      ok: false,
+      cause: 'refusal',
+      why: expect.stringContaining('neither words nor a tool call'),
+    });
+    expect(codex(recorded('codex-filter'), 1)).toMatchObject({
+      cause: 'refusal',
+      why: expect.stringContaining('content_filter'),
+      lastMessage: 'I can',
+    });
+  });
+
+  it('a task that has spent its budget is told apart by what the gateway said', () => {
+    expect(codex(recorded('codex-budget'), 1)).toMatchObject({
+      ok: false,
+      cause: 'budget',
+      why: '[swarmline:budget] task t has spent its budget of 2 USD',
+    });
+  });
+
+  it('a turn that does something and ends without a last word is for the gate to judge; one that does not end is a crash', () => {
+    const lines = recorded('codex-ok').trimEnd().split('\n');
+    const wordless = lines.filter((line) => !line.includes('agent_message')).join('\n');
+    expect(codex(wordless)).toMatchObject({ ok: true, lastMessage: '' });
     expect(codex(recorded('codex-ok').split('\n').slice(0, 3).join('\n'))).toMatchObject({
       ok: false,
       cause: 'agent-failed',
