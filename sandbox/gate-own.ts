@@ -15,7 +15,7 @@
 import { writeFile } from 'node:fs/promises';
 import { diffTrees, git, gitRun, printablePath, readBlobs, readFileAt } from '../mainline/git.ts';
 import type { TreeChange } from '../mainline/git.ts';
-import type { GateStepName, GateStepResult } from '../spec/model.ts';
+import type { GateStepName, GateStepResult, Waivable } from '../spec/model.ts';
 import { brokenReferences, decisionReferences, REFERENCE_MARK, referenceReport } from '../spec/plan/references.ts';
 import type { BrokenReference, ReferringFile } from '../spec/plan/references.ts';
 import type { Decision } from '../spec/plan/decisions.ts';
@@ -48,7 +48,7 @@ export interface OwnJob {
   readonly leaveOut: (path: string) => boolean;
   /** undefined: all. */
   readonly only?: readonly GateStepName[] | undefined;
-  readonly waive?: readonly GateStepName[] | undefined;
+  readonly waive?: readonly Waivable[] | undefined;
   readonly now: () => number;
 }
 

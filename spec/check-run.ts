@@ -1,6 +1,7 @@
 /** Everything of a spec that is not a task or the gate: names, repository, sandbox, roles, notification, delivery. */
 import { checkEngines } from './check-engines.ts';
 import { checkEvaluate } from './check-evaluate.ts';
+import { checkAnswering } from './check-answering.ts';
 import type { Checking } from './checking.ts';
 import { SYSTEM_DIRECTORIES } from './defaults.ts';
 import type { RawSpec } from './fields.ts';
@@ -26,6 +27,7 @@ export function checkRun(check: Checking, spec: RawSpec): void {
       );
   }
   checkEngines(check, spec);
+  checkAnswering(check, spec);
   checkEvaluate(check, spec.policy.evaluate);
   if (spec.policy.baseline === 'record' && spec.gate.report['test'] === undefined) {
     check.say(

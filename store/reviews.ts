@@ -131,17 +131,44 @@ export async function sayOfFinding(
   return rowCount === 1;
 }
 
+export interface ReviewedAttempt {
+  readonly task: string;
+  readonly attempt: number;
+  readonly outcome: string | null;
+  readonly reviews: readonly (Omit<ReviewFacts, 'findings'> & {
+    readonly why: string;
+    readonly calls: number;
+    readonly ms: number;
+    readonly findings: readonly (FindingFacts & Pick<Finding, 'line' | 'text'>)[];
+  })[];
+}
+
+/** Findings of a review `r` of an attempt `a`, in their order, each with what is known of it. */
+const FINDINGS = `coalesce(
+  (select jsonb_agg(jsonb_build_object('severity', f.severity, 'file', f.file, 'line', f.line, 'text', f.text, 'said', f.said,
+     'followed', f.followed, 'outcome', a.outcome, 'landedLater', exists (
+       select from attempts l where l.run = r.run and l.task = r.task and l.attempt > r.attempt and l.outcome = 'passed')) order by f.n)
+   from findings f where f.run = r.run and f.task = r.task and f.attempt = r.attempt and f.reviewer = r.reviewer), '[]')`;
+const REVIEWED = 'reviews r left join attempts a on a.run = r.run and a.task = r.task and a.attempt = r.attempt';
+
+/** Attempts that were reviewed, in the order of their tasks and numbers, with everything that was said. */
+export async function listReviewed(db: Db, run: string, task: string | null): Promise<ReviewedAttempt[]> {
+  const { rows } = await db.query<Record<string, unknown>>(
+    `select r.task, r.attempt, a.outcome, jsonb_agg(jsonb_build_object('reviewer', r.reviewer, 'view', r.view, 'engine', r.engine,
+       'model', r.model, 'verdict', r.verdict, 'why', r.why, 'calls', r.calls, 'ms', r.ms, 'findings', ${FINDINGS}) order by r.reviewer) as reviews
+     from ${REVIEWED} where r.run = $1 and ($2::text is null or r.task = $2)
+     group by r.task, r.attempt, a.outcome order by r.task, r.attempt`,
+    [run, task],
+  );
+  return rows.map((row) => fromRow<ReviewedAttempt>(row));
+}
+
 /** Every review of a run with what is known of its findings. */
 export async function reviewFacts(db: Db, run: string): Promise<ReviewFacts[]> {
   const { rows } = await db.query(
-    `select r.reviewer, r.view, r.engine, r.model, r.verdict, coalesce(
-       (select jsonb_agg(jsonb_build_object('severity', f.severity, 'file', f.file, 'said', f.said, 'followed', f.followed,
-          'outcome', a.outcome, 'landedLater', exists (
-            select from attempts l where l.run = r.run and l.task = r.task and l.attempt > r.attempt and l.outcome = 'passed')) order by f.n)
-        from findings f left join attempts a on a.run = f.run and a.task = f.task and a.attempt = f.attempt
-        where f.run = r.run and f.task = r.task and f.attempt = r.attempt and f.reviewer = r.reviewer), '[]') as findings
-     from reviews r where r.run = $1 order by r.at, r.task, r.attempt, r.reviewer`,
+    `select r.reviewer, r.view, r.engine, r.model, r.verdict, ${FINDINGS} as findings
+     from ${REVIEWED} where r.run = $1 order by r.at, r.task, r.attempt, r.reviewer`,
     [run],
   );
-  return rows.map((row) => fromRow<ReviewFacts & { findings: readonly FindingFacts[] }>(row));
+  return rows.map((row) => fromRow<ReviewFacts>(row));
 }

@@ -1,6 +1,6 @@
 /** Signals, updates and queries between the workflows of a run, and from people. Ids of workflows follow from the run's id. */
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { Approval, GateStepName, LineEntry, MergeRequest, PlanTask, RoleName, TaskState } from '../spec/model.ts';
+import type { Approval, LineEntry, MergeRequest, PlanTask, RoleName, TaskState, Waivable } from '../spec/model.ts';
 import type { ScopeAnswer, Waiting } from '../activities/contract.ts';
 
 export const mainlineId = (run: string): string => `${run}:mainline`;
@@ -153,7 +153,7 @@ export interface Replan {
 export const replanUpdate = defineUpdate<string, [Replan]>('replan');
 export const landAnywayUpdate = defineUpdate<
   string,
-  [TaskArgument & { readonly step: GateStepName; readonly reason: string }]
+  [TaskArgument & { readonly step: Waivable; readonly reason: string }]
 >('landAnyway');
 export interface RaiseBudget {
   /** US dollars and tokens: the new limits of the run, of one of its roles, or of each task. Left out: as it was; null: none. */

@@ -3,7 +3,7 @@
  * it says has happened (invariant 12 of the design).
  */
 import { ApplicationFailure, condition, getExternalWorkflowHandle, setHandler } from '@temporalio/workflow';
-import { JUDGED_STEPS } from '../spec/model.ts';
+import { WAIVABLE } from '../spec/model.ts';
 import { allDependants } from '../spec/schedule.ts';
 import { canMove, isClosed } from '../spec/task-state.ts';
 import * as protocol from './protocol.ts';
@@ -216,8 +216,8 @@ export function handlePeople(run: string, current: () => RunContext | null): voi
         const target = record(task);
         if (target.state !== 'blocked') refuse(`${task} is ${target.state}, not blocked`);
         if (target.kept === null) refuse(`${task} has no collected commit that could land`);
-        if (!(JUDGED_STEPS as readonly string[]).includes(step))
-          refuse(`No gate step is called "${step}"; there are ${JUDGED_STEPS.join(', ')}`);
+        if (!(WAIVABLE as readonly string[]).includes(step))
+          refuse(`No gate step is called "${step}"; there are ${WAIVABLE.join(', ')}`);
         if (!reason?.trim()) refuse('Say why: --reason "…" is recorded');
       },
     },

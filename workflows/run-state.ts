@@ -6,7 +6,7 @@
  * 2. Only a culprit's ejection counts against it; others that went with it come back from their kept commit, without an agent.
  */
 import type { TaskChange, TaskStart } from '../activities/contract.ts';
-import type { GateStepName, LineEntry, PlanTask, Policy, TaskState } from '../spec/model.ts';
+import type { LineEntry, PlanTask, Policy, TaskState, Waivable } from '../spec/model.ts';
 import type { Standings } from '../spec/schedule.ts';
 import { inOrder, startableTasks } from '../spec/schedule.ts';
 import { isClosed, isFinal, moveTask } from '../spec/task-state.ts';
@@ -26,7 +26,7 @@ export interface TaskRecord {
   kept: TaskReport['kept'];
   /** The next round begins with the kept commit instead of an agent. */
   resubmit: boolean;
-  waive: readonly GateStepName[];
+  waive: readonly Waivable[];
   awaitsApproval: boolean;
   /** What a person asked for while it runs; carried out when its workflow has ended. */
   intent: 'skip' | 'cancel' | 'restart' | null;

@@ -90,10 +90,10 @@ export async function passGate(
 /** Calls of a reviewer whose verdict stays missing. */
 const CALLS = 2;
 
-/** All side by side; whoever gave no verdict is called once more where that could decide. null: approved, or nobody reviews. */
+/** All side by side; whoever gave no verdict is called once more where that could decide. null: approved, waived, or nobody reviews. */
 export async function passReviews(run: string, task: TaskStart, work: Work): Promise<Red | null> {
-  const { reviewers = [] } = task;
-  if (reviewers.length === 0) return null;
+  const { reviewers = [], waive } = task;
+  if (reviewers.length === 0 || waive.includes('review')) return null;
   const { attempt, commit, base } = work;
   let asked = reviewers.map((_, reviewer) => reviewer);
   for (let call = 1; ; call++) {

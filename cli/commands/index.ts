@@ -8,6 +8,7 @@ import * as gc from './gc.ts';
 import * as logs from './logs.ts';
 import * as plan from './plan.ts';
 import * as planCommands from './plan-commands.ts';
+import * as reviews from './reviews.ts';
 import * as run from './run.ts';
 import * as schema from './schema.ts';
 import * as status from './status.ts';
@@ -23,6 +24,7 @@ const MODULES = [
   watch,
   logs,
   cost,
+  reviews,
   plan,
   updateCommands,
   planCommands,

@@ -1,6 +1,6 @@
 /** The orders that a person gives a running run: one update each, told when it has happened. */
 import type { Command } from 'commander';
-import { JUDGED_STEPS } from '../../spec/model.ts';
+import { WAIVABLE } from '../../spec/model.ts';
 import { APPROVALS, ROLE_NAMES } from '../../spec/model.ts';
 import { withContext } from '../context.ts';
 import { UserError } from '../exit.ts';
@@ -105,13 +105,13 @@ export function register(program: Command): void {
 
   program
     .command('land-anyway')
-    .description('waive one gate step of a blocked task; mainline and wave gates still decide')
+    .description('waive one gate step of a blocked task, or its review; mainline and wave gates still decide')
     .argument('<run>')
     .argument('<task>')
-    .argument('<step>', JUDGED_STEPS.join(', '))
+    .argument('<step>', WAIVABLE.join(', '))
     .requiredOption('--reason <text>', 'recorded with the task')
     .action(async (run: string, task: string, step: string, { reason }: { reason: string }) => {
-      oneOf(step, JUDGED_STEPS, 'STEP', `./swarmline land-anyway ${run} ${task} lint --reason "…"`);
+      oneOf(step, WAIVABLE, 'STEP', `./swarmline land-anyway ${run} ${task} lint --reason "…"`);
       if (reason.trim() === '') throw new UserError({ what: '--reason must say something: it is recorded.' });
       const argument = { task, step, reason };
       await order(run, 'landAnyway', argument, `waiving ${step} of ${task}`, `${step} of ${task} is waived`);

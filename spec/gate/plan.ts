@@ -5,7 +5,7 @@
  * 2. A step that the spec skips, or that has no command at the level, is not planned; a step that a person waived is, and is green.
  */
 import { GATE_LEVELS, GATE_STEPS } from '../model.ts';
-import type { CompiledSpec, CoverageRule, GateLevel, GateStepName } from '../model.ts';
+import type { CompiledSpec, CoverageRule, GateLevel, GateStepName, Waivable } from '../model.ts';
 
 export interface PlannedStep {
   readonly name: GateStepName;
@@ -23,7 +23,7 @@ export function planGate(
   level: GateLevel,
   choice: {
     readonly only?: readonly GateStepName[] | undefined;
-    readonly waive?: readonly GateStepName[] | undefined;
+    readonly waive?: readonly Waivable[] | undefined;
   } = {},
 ): PlannedStep[] {
   const planned: PlannedStep[] = [];

@@ -63,6 +63,23 @@ describe('a task with reviewers', () => {
     });
   }, 60_000);
 
+  test('a person may land a blocked one anyway; its gate still decides', async () => {
+    let mended = false;
+    const world = { plan: [{ id: 'a' }], reviewers: two, review: () => 'reject' as const, policy: { attempts: 1 } };
+    await play({ ...world, taskRed: () => mended }, async (handle, fake) => {
+      await until('a is blocked', () => fake.states.get('a') === 'blocked');
+      const waive = { task: 'a', step: 'review', reason: 'they are wrong' };
+      mended = true;
+      const said = await handle.executeUpdate<string, [object]>('landAnyway', { args: [waive] });
+      expect(said).toContain('blocked');
+      mended = false;
+      await handle.executeUpdate('landAnyway', { args: [waive] });
+      await handle.result();
+      expect(fake.main).toEqual(['a/2']); // what was red at the gate was tried once more
+      expect(fake.reviews.asked).toEqual(['a/1 0', 'a/1 1']);
+    });
+  }, 60_000);
+
   test('majority: one rejection of three does not hold it up', async () => {
     const review = (_: string, __: number, reviewer: number): 'approve' | 'reject' =>
       reviewer === 0 ? 'reject' : 'approve';
