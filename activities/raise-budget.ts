@@ -1,13 +1,19 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { withLimits } from '../spec/budget.ts';
-import type { SpendLimit } from '../spec/model.ts';
-import { budgetOf, setBudget, spendOf } from '../store/index.ts';
+import type { Budget, Problem, SpendLimit } from '../spec/model.ts';
+import { unpricedRoles } from '../spec/prices.ts';
+import type { PriceTable } from '../spec/prices.ts';
+import { budgetOf, loadSpec, setBudget, spendOf } from '../store/index.ts';
 import type { Db } from '../store/index.ts';
 import type { RecordActivities } from './contract.ts';
 
-/** The new limits of a run, as far as they are given. A limit below what is spent would stop the run again at once: refused. */
+/**
+ * The new limits of a run, as far as they are given. Refused: a limit below what is spent, which would stop the run again at once, and one
+ * in money that could not be held, as at submission.
+ */
 export async function raiseBudget(
   db: Db,
+  prices: readonly PriceTable[],
   { run, of, usd, tokens }: Parameters<RecordActivities['raiseBudget']>[0],
 ): Promise<{ text: string }> {
   const change = { ...(usd === undefined ? {} : { usd }), ...(tokens === undefined ? {} : { tokens }) };
@@ -20,11 +26,18 @@ export async function raiseBudget(
   if (spent !== null && change.tokens !== undefined && change.tokens !== null && change.tokens <= spent.tokens) {
     throw refused(`${spent.tokens} tokens are spent already: raise it above that.`);
   }
+  const [unpriced] = change.usd === undefined || change.usd === null ? [] : await unpricedOf(db, run, budget, prices);
+  if (unpriced !== undefined) throw refused(`${unpriced.path}: ${unpriced.message}`);
   await setBudget(db, run, budget);
   const limits = of === null ? budget : of === 'task' ? budget.task : budget.roles[of];
   return {
     text: `The budget of ${of === null ? run : of === 'task' ? 'each task' : `the role ${of}`} is ${said(limits)}`,
   };
+}
+
+async function unpricedOf(db: Db, run: string, budget: Budget, prices: readonly PriceTable[]): Promise<Problem[]> {
+  const { roles, reviewers, engines } = await loadSpec(db, run);
+  return unpricedRoles({ roles: { ...roles, reviewer: reviewers }, engines, budget }, prices);
 }
 
 const said = (limits: SpendLimit | undefined): string =>

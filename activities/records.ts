@@ -74,7 +74,7 @@ export function createRecordActivities({ db, prices, notify }: RecordDeps): Reco
     hostsOfRun: ({ run }) => hostsOfRun(db, run),
     attemptsRunning: async ({ run }) =>
       (await runningAttempts(db, run)).filter(({ phase }) => phase === 'agent' || phase === 'gate').length,
-    raiseBudget: (input) => raiseBudget(db, input),
+    raiseBudget: (input) => raiseBudget(db, prices, input),
     async notify({ run, event, text }) {
       const { notify: how } = await loadSpec(db, run);
       await notify(how, { run, event, text });

@@ -16,6 +16,7 @@ import { awaitWorker, launchWorker, workerPidFile } from '../../cli/setup/worker
 import { gitText } from '../../mainline/git.ts';
 import { connectDocker } from '../../sandbox/index.ts';
 import { removeTree } from '../../sandbox/owned-directory.ts';
+import type { RunReport } from '../../activities/contract.ts';
 import type { CostReport } from '../../spec/cost-report.ts';
 import { makeOrigin, specOf, trailers } from '../support/stack-repository.ts';
 import { openTestStack, until } from '../support/stack.ts';
@@ -147,7 +148,15 @@ describe.each([
     expect(Math.abs(report.total.microusd - calls * price)).toBeLessThanOrEqual(calls);
     expect(of(report.byOutcome, 'retried')?.calls).toBe(2);
     expect(of(report.byOutcome, 'landed')?.calls).toBe(4);
-    expect(report).toMatchObject({ landedTasks: 2 });
+    expect(report).toMatchObject({ landedTasks: 2, comparison: { of: 'dearest', model: role.model } });
+    const { out } = await stack.swarmline('status', run, '--json');
+    const { microusd } = report.total;
+    expect((JSON.parse(out) as { run: { report: RunReport } }).run.report.cost).toMatchObject({
+      microusd,
+      calls,
+      landedTasks: 2,
+      wasted: report.wasted.microusd,
+    });
   });
 
   test('the key went to the model and is nowhere else', async () => {

@@ -2,8 +2,10 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { RecordActivities, RunReport } from '../../../activities/contract.ts';
 import { createRecordActivities } from '../../../activities/records.ts';
+import { raiseBudget } from '../../../activities/raise-budget.ts';
 import { outcomeOf } from '../../../spec/costs.ts';
 import {
+  budgetOf,
   closeOpenAttempts,
   costFacts,
   costs,
@@ -199,6 +201,18 @@ test('what a merger landed was not in vain, and is told with its time', async ()
       { request: 'a/2', attempts: 1, workMs: 1_000, outcome: 'merged' },
     ],
   });
+});
+
+test('a budget in money that could not be held is no more accepted in the middle of a run than at its submission', async () => {
+  const limit = { run: 'r', of: null, usd: 5 } as const;
+  await expect(raiseBudget(pool, [], limit)).rejects.toMatchObject({
+    type: 'Refused',
+    message: expect.stringMatching(/^roles\.planner\.model: the price of "p" is not known, so budget\.usd/),
+  });
+  expect((await budgetOf(pool, 'r')).usd).toBeNull();
+  await raiseBudget(pool, [], { run: 'r', of: null, tokens: 5 });
+  await raiseBudget(pool, PRICES, limit);
+  expect(await budgetOf(pool, 'r')).toMatchObject({ usd: 5, tokens: 5 });
 });
 
 test('who waits at a gateway is told by task and refusal, of what each gateway said last', async () => {
