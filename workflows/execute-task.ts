@@ -145,7 +145,8 @@ export async function executeTask(input: ExecuteTaskInput): Promise<TaskReport> 
   try {
     for (let resubmit = task.resubmit; ; resubmit = null) {
       if (!hasSlot) {
-        await wave.signal(slotMessage, { task: task.id, kind: 'need', why: 'next attempt' });
+        const why = merging === null ? 'next attempt' : 'merge';
+        await wave.signal(slotMessage, { task: task.id, kind: 'need', why, merges: merging !== null });
         await condition(() => hasSlot);
         show('running', `Attempt ${attempt}`);
       }

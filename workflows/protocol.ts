@@ -33,6 +33,8 @@ export interface SlotMessage {
   /** `release`: waits for the mainline or a person. `need`: wants to run again. */
   readonly kind: 'release' | 'need';
   readonly why: string;
+  /** It needs it for its merger, as a task of kind `merge` would. */
+  readonly merges?: boolean;
 }
 export const slotMessage = defineSignal<[SlotMessage]>('slotMessage');
 /** Slots move between the parts of a run: `give` are its own from now on, `ask` come back with its reports as they become free. */

@@ -62,6 +62,8 @@ export async function wave(input: WaveInput): Promise<void> {
   const byId = new Map(tasks.map((task) => [task.id, task]));
   const standings = new Map<string, Standing>(tasks.map(({ id }) => [id, 'unstarted']));
   const changes = new Map<string, TaskReport>();
+  /** Tasks whose next attempt, or the one under way, is their merger's. */
+  const merging = new Set<string>();
   const self = waveId(run, input.wave, input.part);
   let held = input.held;
   let stirred = true;
@@ -95,8 +97,10 @@ export async function wave(input: WaveInput): Promise<void> {
     scarce ||= lacking;
     stirred = true;
   });
-  setHandler(slotMessage, ({ task, kind, why }) => {
+  setHandler(slotMessage, ({ task, kind, why, merges = false }) => {
     if (standings.get(task) === 'ended') return;
+    if (merges) merging.add(task);
+    else merging.delete(task);
     standings.set(task, kind === 'release' ? 'waiting' : 'seeking');
     // What runSpec must hear of at once; all else it hears with the result. (The store has the rest, and each signal costs history.)
     if (why === 'approval') noteChange(task, 'merging', why);
@@ -144,7 +148,10 @@ export async function wave(input: WaveInput): Promise<void> {
   };
 
   const of = (wanted: Standing): TaskStart[] => tasks.filter(({ id }) => standings.get(id) === wanted);
-  const asSeeker = ({ id, kind }: TaskStart) => ({ task: id, kind });
+  const asSeeker = ({ id, kind }: TaskStart) => ({
+    task: id,
+    kind: merging.has(id) && kind !== 'dependency-update' ? ('merge' as const) : kind,
+  });
   const ended = (): boolean => tasks.every(({ id }) => standings.get(id) === 'ended');
 
   const wants = (): number => slotsToRun(of('unstarted').length + of('holding').length + of('seeking').length);

@@ -1,15 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { FakeWorld } from '../../support/fake-activities.ts';
 import type { World } from '../../support/fake-activities.ts';
+import { recordHistories } from '../../support/histories.ts';
 import { openStage } from '../../support/workflow-stage.ts';
 import type { Stage } from '../../support/workflow-stage.ts';
 
 let stage: Stage;
 let count = 0;
+/** A conflict at the gate, one on the line, a second attempt, one given up. */
+const RECORDED = ['merged-1', 'merged-2', 'merged-3', 'merged-4'];
 beforeAll(async () => {
   stage = await openStage();
 }, 60_000);
-afterAll(() => stage.close(), 60_000);
+afterAll(async () => {
+  if (process.env['SWARMLINE_RECORD'] === '1')
+    await recordHistories(stage.env.client, 'test/replay/histories', RECORDED);
+  await stage.close();
+}, 60_000);
 
 const play = async (world: World): Promise<FakeWorld> => {
   const fake = new FakeWorld(world);

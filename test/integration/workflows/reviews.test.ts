@@ -3,15 +3,22 @@ import type { WorkflowHandle } from '@temporalio/client';
 import type { RunReport } from '../../../activities/contract.ts';
 import { FakeWorld } from '../../support/fake-activities.ts';
 import type { World } from '../../support/fake-activities.ts';
+import { recordHistories } from '../../support/histories.ts';
 import { openStage, until } from '../../support/workflow-stage.ts';
 import type { Stage } from '../../support/workflow-stage.ts';
 
 let stage: Stage;
 let count = 0;
+/** Approved by three, rejected once, one asked again. */
+const RECORDED = ['reviewed-1', 'reviewed-3', 'reviewed-7'];
 beforeAll(async () => {
   stage = await openStage();
 }, 60_000);
-afterAll(() => stage.close(), 60_000);
+afterAll(async () => {
+  if (process.env['SWARMLINE_RECORD'] === '1')
+    await recordHistories(stage.env.client, 'test/replay/histories', RECORDED);
+  await stage.close();
+}, 60_000);
 
 const play = async (
   world: World,
