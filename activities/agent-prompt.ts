@@ -1,5 +1,6 @@
 /** What an attempt's agent is told: its task and the files that it names, as they are at the commit that it starts from. */
 import { listTree, printablePath, readBlobs } from '../mainline/git.ts';
+import { promptBytes } from '../engines/index.ts';
 import type { LastFailure } from '../engines/index.ts';
 import { anyGlob, isLiteral, unescapeGlob } from '../spec/globs.ts';
 import { buildPrompt, guideIndex, guideRules } from '../spec/prompt/index.ts';
@@ -69,6 +70,6 @@ export async function promptFor(
     notes: (await agentsNotes(key.run, deps)).slice(-NOTES),
     lastFailure,
     tools: true,
-    maxBytes: Math.min(PROMPT_BYTES, engine.promptBytes ?? Infinity),
+    maxBytes: promptBytes(PROMPT_BYTES, engine),
   }).text;
 }

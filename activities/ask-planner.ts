@@ -4,6 +4,7 @@
  * 1. An answer that was given is not asked for again.
  * 2. Its workspace is read-only (ask-agent): a planner never edits.
  */
+import { engineFor, promptBytes } from '../engines/index.ts';
 import { treeOf } from '../mainline/git.ts';
 import { openScratch } from '../sandbox/scratch.ts';
 import { buildPlannerPrompt } from '../spec/prompt/index.ts';
@@ -100,6 +101,6 @@ async function promptFor(
     occasion,
     sentBack: isSentBack ? { answer: before.answer ?? '', problems: before.problems ?? [] } : null,
     threshold: planDemands(spec.planning.refuse),
-    maxBytes: PROMPT_BYTES,
+    maxBytes: promptBytes(PROMPT_BYTES, engineFor(spec.roles.planner!.engine, spec.engines)),
   }).text;
 }

@@ -5,7 +5,7 @@
  *    those of them that the work itself had changed. So its result changes nothing that the work's own task may not.
  * 2. The result stands on `next` as it was: it goes through the same gate and merge as any other (execute-task).
  */
-import { engineFor } from '../engines/index.ts';
+import { engineFor, promptBytes } from '../engines/index.ts';
 import { diffTrees, mergeTrees, readFileAt, treeOf } from '../mainline/git.ts';
 import { requestsTouching } from '../mainline/touching.ts';
 import { restoreFrom } from '../sandbox/overlay.ts';
@@ -38,7 +38,8 @@ export async function mergerRun(input: RunMergeInput, deps: AttemptDeps, running
       commits: [input.of.commit, input.of.base],
       attempt: async (scratch) => {
         running.report({ phase: 'merging' });
-        const merge = await mergerWork(input, base, task, scratch, deps, running);
+        const maxBytes = promptBytes(PROMPT_BYTES, engine);
+        const merge = await mergerWork(input, base, task, scratch, maxBytes, deps, running);
         await deps.store.saveMergerAttempt(key, merge);
         const confined = await confinedTo(merge, base, task, scratch);
         return { key, spec, task: confined, role, engine, base, scratch, merge };
@@ -60,6 +61,7 @@ async function mergerWork(
   base: string,
   task: TaskSpec,
   { gitDir }: Scratch,
+  maxBytes: number,
   deps: AttemptDeps,
   { signal }: Running,
 ): Promise<MergerWork> {
@@ -99,7 +101,7 @@ async function mergerWork(
         files,
         decisions,
         lastFailure,
-        maxBytes: PROMPT_BYTES,
+        maxBytes,
       }).text,
   };
 }

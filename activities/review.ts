@@ -6,6 +6,7 @@
  *    never an approval (spec/review.ts).
  * 3. A reviewer edits nothing: its workspace is read-only (ask-agent).
  */
+import { engineFor, promptBytes } from '../engines/index.ts';
 import { openScratch } from '../sandbox/scratch.ts';
 import type { AttemptKey, Problem, Reviewer } from '../spec/model.ts';
 import { buildReviewerPrompt } from '../spec/prompt/index.ts';
@@ -77,10 +78,11 @@ async function verdictOf(
   running.report({ phase: 'reading what is reviewed' });
   const { task } = subject;
   const [reviewed, suspicious] = [await viewOf(sees, subject, deps), await suspicionsOf(subject)];
+  const maxBytes = promptBytes(PROMPT_BYTES, engineFor(ask.role.engine, ask.spec.engines));
   let sentBack: readonly Problem[] = [];
   let ms = 0;
   for (let asked = 1; ; asked++) {
-    const { text: prompt } = buildReviewerPrompt({ task, reviewed, suspicious, sentBack, maxBytes: PROMPT_BYTES });
+    const { text: prompt } = buildReviewerPrompt({ task, reviewed, suspicious, sentBack, maxBytes });
     const nth = (call - 1) * ASKS + asked;
     const name = nth === 1 ? ask.seat : `${ask.seat}-${nth}`;
     const answer = await askAgent({ ...ask, name, prompt }, deps, running);

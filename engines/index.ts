@@ -28,3 +28,6 @@ export function engineFor(name: string, described: Readonly<Record<string, Engin
   if (!Object.hasOwn(described, name)) throw new UnknownEngine(name, [...ENGINE_NAMES, ...Object.keys(described)]);
   return describedEngine(name, described[name]!);
 }
+
+/** Bytes of a prompt for an engine: as many as whoever builds it would take, or as the engine can be given. */
+export const promptBytes = (most: number, engine: Engine): number => Math.min(most, engine.promptBytes ?? most);
