@@ -318,6 +318,19 @@ test('sockets are the same again after the gateway was started anew, and each at
   expect(settled.map(({ call }) => call.caller.attempt)).toEqual([1, 2]);
 });
 
+test('two reviewers of one attempt have a socket each, counted for itself; the end of one is not the other’s', async () => {
+  const seated = ['review-1', 'review-2'].map((seat) => ({ ...caller, role: 'reviewer', seat }));
+  const [first, second] = await Promise.all(seated.map((one) => client().open(one)));
+  expect(first).not.toBe(second);
+  expect(first).not.toBe(await client().open(caller));
+  await ask(first!);
+  await client().close(seated[0]!);
+  await expect(ask(first!)).rejects.toThrow(/ENOENT/);
+  expect((await ask(second!)).status).toBe(200);
+  await until('both are settled', async () => settled.length === 2);
+  expect(settled.map(({ call }) => call.caller.seat)).toEqual(['review-1', 'review-2']);
+});
+
 test('a worker that asks while the gateway is away waits for it', async () => {
   await gateway.stop();
   const asked = client().open(caller);
