@@ -67,7 +67,7 @@ export interface AttemptStore {
   /** All of them, superseded ones too. */
   decisions(run: string): Promise<readonly Decision[]>;
   /** An entry of the work log; told twice under its key, the first stays. */
-  note(run: string, entry: { key: string; kind: string; message: string }): Promise<void>;
+  note(run: string, entry: { key: string; kind: string; task?: string | null; message: string }): Promise<void>;
   /** The plan as it stands. */
   plan(run: string): Promise<PlanState>;
   /** What a planner answered under that number, and what was wrong with it; null: nothing. */

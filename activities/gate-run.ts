@@ -2,7 +2,7 @@
  * One judgement of a commit at a level.
  *
  * 1. The same tree under the same configuration, asked for under the same key, is judged once.
- * 2. Steps of ours go first, for they need no container (gate-own.ts), whatever the level; the decisions that they know are part of the
+ * 2. Steps of ours go first, for they need no container (gate-steps.ts), whatever the level; the decisions that they know are part of the
  *    configuration.
  * 3. At task level the commit is judged merged with the newest verified (base given, never computed), with the task's preset tests
  *    over it; at every level protected files are those of the base. What a task's tree says about its own judgement has no effect.
@@ -11,9 +11,6 @@ import { createHash } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
 import { mergeTrees, treeOf } from '../mainline/git.ts';
 import { ServiceFailed } from '../sandbox/faults.ts';
-import { changedFiles, changedLines } from '../sandbox/gate-changes.ts';
-import { judgeOwnSteps } from '../sandbox/gate-own.ts';
-import { runGateSteps } from '../sandbox/gate.ts';
 import type { GateVerdict } from '../sandbox/gate.ts';
 import { putFiles, restoreFrom } from '../sandbox/overlay.ts';
 import { openScratch } from '../sandbox/scratch.ts';
@@ -21,29 +18,16 @@ import type { Scratch } from '../sandbox/scratch.ts';
 import type { BaselineRecord } from '../spec/gate/baseline.ts';
 import { planGate } from '../spec/gate/plan.ts';
 import type { PlannedStep } from '../spec/gate/plan.ts';
-import { anyGlob } from '../spec/globs.ts';
 import type { CompiledSpec, GateResult, TaskSpec } from '../spec/model.ts';
 import type { Decision } from '../spec/plan/index.ts';
-import { guideRules } from '../spec/prompt/index.ts';
 import type { AttemptDeps } from './attempt-ports.ts';
 import type { RunGateInput } from './contract.ts';
 import { BASELINE_KEY, recordGate, redBeforeSteps, saveResult } from './gate-record.ts';
-import type { Judgement } from './gate-record.ts';
+import { gateSteps } from './gate-steps.ts';
+import type { Bench } from './gate-steps.ts';
 import { tellStale } from './gate-stale.ts';
 import { FAILURE_TYPES } from './running.ts';
 import type { Running } from './running.ts';
-import { setUp } from './set-up.ts';
-
-/** All that a judgement is made on. */
-interface Bench extends Judgement {
-  readonly task: TaskSpec | null;
-  readonly decisions: readonly Decision[];
-  readonly plan: readonly PlannedStep[];
-  readonly image: string;
-  readonly onto: string | null;
-  readonly scratch: Scratch;
-  readonly baseline: BaselineRecord | null;
-}
 
 export async function gateRun(input: RunGateInput, deps: AttemptDeps, running: Running): Promise<GateResult> {
   const spec = await deps.store.spec(input.run);
@@ -104,7 +88,7 @@ async function judge(bench: Bench, deps: AttemptDeps, running: Running): Promise
   }
   let verdict: GateVerdict;
   try {
-    verdict = await steps(bench, deps, running);
+    verdict = await gateSteps(bench, deps, running);
   } catch (error) {
     running.signal.throwIfAborted();
     if (input.key === BASELINE_KEY && error instanceof ServiceFailed) {
@@ -122,71 +106,6 @@ async function judge(bench: Bench, deps: AttemptDeps, running: Running): Promise
   return recordGate(bench, verdict, deps.now() - started, deps);
 }
 
-async function steps(bench: Bench, deps: AttemptDeps, running: Running): Promise<GateVerdict> {
-  const own = await ownSteps(bench, deps);
-  if (own.red !== null) return { ...own, notRun: bench.plan.map(({ name }) => name), failed: {} };
-  const verdict = await configuredSteps(bench, deps, running);
-  return {
-    ...verdict,
-    steps: [...own.steps, ...verdict.steps],
-    outputs: [...own.outputs, ...verdict.outputs],
-  };
-}
-
-/** Nothing without a base: what was there before the first task is nobody's change. */
-async function ownSteps(
-  { input, spec, task, judged, onto, scratch, decisions }: Bench,
-  deps: AttemptDeps,
-): ReturnType<typeof judgeOwnSteps> {
-  if (input.base === null) return { steps: [], red: null, outputs: [] };
-  const isProtected = anyGlob(spec.repository.protected);
-  return judgeOwnSteps({
-    scratch,
-    tree: judged.tree,
-    commit: input.commit,
-    base: input.base,
-    onto: onto ?? input.base,
-    decisions,
-    guide: guideRules(spec.repository.fieldGuide),
-    leaveOut: (path) => isProtected(path) || (task !== null && path in task.tests),
-    only: input.only,
-    waive: input.waive,
-    now: deps.now,
-  });
-}
-
-async function configuredSteps(bench: Bench, deps: AttemptDeps, running: Running): Promise<GateVerdict> {
-  const { input, spec, judged, plan, image, onto, scratch, baseline } = bench;
-  const key = { run: input.run, task: input.task, attempt: input.attempt ?? 0 };
-  running.report({ phase: 'set-up' });
-  const nothing = { mounts: [], env: {} };
-  const setup = plan.length === 0 ? nothing : await setUp(judged.tree, { key, spec, scratch, image }, deps, running);
-  const linesBase = onto ?? input.base;
-  return runGateSteps(
-    {
-      key: { ...key, kind: input.level === 'task' ? 'gate' : 'verify' },
-      prefix: input.key,
-      scratch,
-      tree: judged.tree,
-      image,
-      mounts: setup.mounts,
-      env: setup.env,
-      services: spec.sandbox.services,
-      limits: spec.sandbox.limits,
-      changed: await changedFiles(scratch.gitDir, input.base, input.commit, judged.tree),
-      changedLines: async (hits) =>
-        linesBase === null ? new Map() : changedLines(scratch.gitDir, linesBase, judged.tree, (path) => hits.has(path)),
-      baseline,
-      rerunRed: input.rerunRed,
-      stopAtRed: input.key !== BASELINE_KEY,
-      signal: running.signal,
-      onProgress: (progress) => running.report({ phase: 'gate', ...progress }),
-    },
-    deps,
-    plan,
-  );
-}
-
 function configDigest(
   spec: CompiledSpec,
   plan: readonly PlannedStep[],
@@ -197,7 +116,7 @@ function configDigest(
 ): string {
   const { setup, services, limits } = spec.sandbox;
   const stand = decisions.map(({ id, supersededBy }) => [id, supersededBy]);
-  const own = [stand, input.only ?? null, input.waive ?? [], spec.repository.fieldGuide];
+  const own = [stand, input.only ?? null, input.waive ?? [], spec.repository.fieldGuide, spec.policy.mutation];
   const config = [plan, image, setup, services, limits, input.base, input.rerunRed, baseline, own];
   return createHash('sha256').update(JSON.stringify(config)).digest('hex');
 }

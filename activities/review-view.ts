@@ -5,6 +5,7 @@
  */
 import type { TranscriptStep } from '../engines/index.ts';
 import { diffTrees } from '../mainline/git.ts';
+import { MUTATION_LOG, unnoticedLines } from '../sandbox/gate-mutation.ts';
 import { escapeGlob } from '../spec/globs.ts';
 import type { AttemptKey, TaskSpec } from '../spec/model.ts';
 import type { Reviewed } from '../spec/prompt/index.ts';
@@ -62,6 +63,11 @@ function parsed(text: string): readonly TranscriptStep[] | null {
   } catch {
     return null;
   }
+}
+
+/** Faults that its gate planted on changed lines and that its tests did not notice (`policy.mutation`). */
+export async function unnoticedOf({ key }: ReviewSubject, deps: AttemptDeps): Promise<string[]> {
+  return unnoticedLines((await deps.store.artifact({ ...key, name: MUTATION_LOG })) ?? '');
 }
 
 /** In the tests that the attempt changed. */

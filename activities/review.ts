@@ -17,7 +17,7 @@ import type { Ask } from './ask-agent.ts';
 import type { AttemptDeps } from './attempt-ports.ts';
 import type { AttemptActivities, RunReviewInput } from './contract.ts';
 import { markWhatWasFollowed } from './finding-followed.ts';
-import { shownCommit, suspicionsOf, viewOf } from './review-view.ts';
+import { shownCommit, suspicionsOf, unnoticedOf, viewOf } from './review-view.ts';
 import type { ReviewSubject } from './review-view.ts';
 import type { Running } from './running.ts';
 
@@ -78,11 +78,12 @@ async function verdictOf(
   running.report({ phase: 'reading what is reviewed' });
   const { task } = subject;
   const [reviewed, suspicious] = [await viewOf(sees, subject, deps), await suspicionsOf(subject)];
+  const unnoticed = await unnoticedOf(subject, deps);
   const maxBytes = promptBytes(PROMPT_BYTES, engineFor(ask.role.engine, ask.spec.engines));
   let sentBack: readonly Problem[] = [];
   let ms = 0;
   for (let asked = 1; ; asked++) {
-    const { text: prompt } = buildReviewerPrompt({ task, reviewed, suspicious, sentBack, maxBytes });
+    const { text: prompt } = buildReviewerPrompt({ task, reviewed, suspicious, unnoticed, sentBack, maxBytes });
     const nth = (call - 1) * ASKS + asked;
     const name = nth === 1 ? ask.seat : `${ask.seat}-${nth}`;
     const answer = await askAgent({ ...ask, name, prompt }, deps, running);

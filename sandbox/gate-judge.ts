@@ -24,7 +24,7 @@ import type { StepOutcome } from './types.ts';
 /** Bytes of output that stand in a result. */
 export const TAIL_BYTES = 2048;
 /** Failing tests that stand in a result; a gate's result is a payload. */
-const NAMES_KEPT = 100;
+export const NAMES_KEPT = 100;
 /** Characters of one such name. */
 const NAME_CHARS = 200;
 

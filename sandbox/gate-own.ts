@@ -12,7 +12,6 @@
  * 3. What the base had wrong already does not count: unknown decisions that a file named before, problems that the guide had.
  * 4. A step that finds nothing to judge (no reference, no guide) leaves no result.
  */
-import { writeFile } from 'node:fs/promises';
 import { diffTrees, git, gitRun, printablePath, readBlobs, readFileAt } from '../mainline/git.ts';
 import type { TreeChange } from '../mainline/git.ts';
 import type { GateStepName, GateStepResult, Waivable } from '../spec/model.ts';
@@ -22,6 +21,7 @@ import type { Decision } from '../spec/plan/decisions.ts';
 import { guideIndex, newGuideProblems } from '../spec/prompt/field-guide.ts';
 import type { GuideRules, GuideState } from '../spec/prompt/field-guide.ts';
 import { isFileMode } from './gate-changes.ts';
+import { ownResult } from './gate-own-result.ts';
 import type { GateVerdict } from './gate.ts';
 import type { Scratch } from './scratch.ts';
 
@@ -29,9 +29,6 @@ import type { Scratch } from './scratch.ts';
 const FILE_BYTES = 1024 * 1024;
 /** Files read at once. */
 const CHUNK = 500;
-/** As of every step. */
-const TAIL_BYTES = 2048;
-const NAMES_KEPT = 100;
 
 export interface OwnJob {
   readonly scratch: Pick<Scratch, 'gitDir' | 'outputFile'>;
@@ -70,20 +67,15 @@ export async function judgeOwnSteps(job: OwnJob): Promise<Pick<GateVerdict, 'ste
     if (judged === null) continue;
     const waived = job.waive?.includes(step) === true;
     const ok = waived || judged.failures.length === 0;
-    const log = `${judged.log}\n${waived ? 'Waived by a person: not counted.\n' : ''}`;
-    const file = job.scratch.outputFile(`gate.${step}.log`);
-    await writeFile(file, log);
-    outputs.push({ name: `gate.${step}.log`, step, file });
-    steps.push({
-      step,
+    const log = `${judged.log}${waived ? '\nWaived by a person: not counted.' : ''}`;
+    const { result, output } = await ownResult(job.scratch, step, {
+      log,
+      failures: judged.failures,
       ok,
-      end: 'exited',
-      exitCode: ok ? 0 : 1,
       durationMs: job.now() - started,
-      failures: ok ? [] : judged.failures.slice(0, NAMES_KEPT),
-      flaky: false,
-      tail: Buffer.from(log).subarray(-TAIL_BYTES).toString('utf8'),
     });
+    outputs.push(output);
+    steps.push(result);
     if (!ok) return { steps, outputs, red: { step, cause: 'gate-red' } };
   }
   return { steps, outputs, red: null };

@@ -47,7 +47,17 @@ export function plantFault(path: string, text: string): Fault {
   return { text: text + GARBAGE, what: 'a line that is no syntax appended' };
 }
 
-function skippedLines(lines: readonly string[]): ReadonlySet<number> {
+/** One line with the first place that the first fitting rule finds changed; null: none fits. */
+export function faultOfLine(line: string): string | null {
+  for (const { find, put } of RULES.slice(0, -1)) {
+    const changed = line.replace(new RegExp(find.source), put);
+    if (changed !== line) return changed;
+  }
+  return null;
+}
+
+/** Lines (from 0) that import, re-export or comment. */
+export function skippedLines(lines: readonly string[]): ReadonlySet<number> {
   const skip = new Set<number>();
   let inComment = false;
   lines.forEach((line, at) => {

@@ -1,8 +1,9 @@
 /**
  * The prompts of reviewers. Each sees one view, so that they err differently: what the worker did, what it changed, or what there is now.
  *
- * 1. Nothing of another view, of another reviewer's verdict, or of the gate's log is shown.
- * 2. The Task Spec, suspicions about tests and the form of the answer are never cut; a diff or a tree that does not fit says which files.
+ * 1. Nothing of another view, of another reviewer's verdict, or of the gate's log is shown, but for what its tests did not notice.
+ * 2. The Task Spec, suspicions about tests, faults that they did not notice, and the form of the answer are never cut; a diff or a tree that
+ *    does not fit says which files.
  */
 import type { ReviewView } from '../review.ts';
 import { VERDICT_PAGE } from '../review.ts';
@@ -33,13 +34,15 @@ export interface ReviewerInput {
   readonly task: ToldTask;
   readonly reviewed: Reviewed;
   readonly suspicious: readonly SuspiciousTest[];
+  /** Faults on the lines that it changed, planted one at a time, that its tests did not notice: one line each. */
+  readonly unnoticed?: readonly string[];
   /** Its last answer could not be read. */
   readonly sentBack: readonly Problem[];
   readonly maxBytes: number;
 }
 
 export function buildReviewerPrompt(input: ReviewerInput): BuiltPrompt {
-  const { task, reviewed, suspicious, sentBack } = input;
+  const { task, reviewed, suspicious, unnoticed = [], sentBack } = input;
   return fit(
     [
       always('You review', ROLES[reviewed.view]),
@@ -50,6 +53,12 @@ export function buildReviewerPrompt(input: ReviewerInput): BuiltPrompt {
         suspicious.length === 0 || reviewed.view === 'transcript'
           ? ''
           : `A parser found these; judge whether it is right:\n${fenced(suspicionLog(suspicious))}`,
+      ),
+      always(
+        'Faults that the tests did not notice',
+        unnoticed.length === 0 || reviewed.view === 'transcript'
+          ? ''
+          : `Each was planted alone, on a line that the worker changed, and the tests stayed green. Judge which of them a test should have noticed:\n${fenced(unnoticed.join('\n'))}`,
       ),
       always('Fences', MATERIAL),
       always(

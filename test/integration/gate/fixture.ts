@@ -153,7 +153,7 @@ function memoryStore(spec: CompiledSpec): MemoryStore {
   return {
     artifacts, ended, gates, given: reviews, mergers, decided, notes,
     decisions: async () => decided,
-    note: async (_run, { kind, message }) => void notes.push({ kind, task: null, message }),
+    note: async (_run, { kind, task = null, message }) => void notes.push({ kind, task, message }),
     spec: async () => spec,
     task: async (_run, id) => spec.tasks.find((task) => task.id === id) as TaskSpec,
     tasks: async () => [...spec.tasks],

@@ -148,6 +148,14 @@ describe('a reviewer', () => {
     expect(text.includes('All tests pass.')).toBe(reviewed.view === 'transcript');
   });
 
+  it('is told of faults that the tests did not notice, unless it sees only the transcript', () => {
+    const unnoticed = ['src/a.ts:3: error: not noticed: `a < b` became `a >= b`'];
+    expect(buildReviewerPrompt(reviewer(diff, { unnoticed })).text).toContain(unnoticed[0]);
+    expect(buildReviewerPrompt(reviewer({ view: 'transcript', steps: [] }, { unnoticed })).text).not.toContain(
+      'not noticed',
+    );
+  });
+
   it('whose answer could not be read is told why', () => {
     const sentBack = [{ path: 'findings[0].severity', message: 'must be one of "blocking", "major", "minor"' }];
     expect(buildReviewerPrompt(reviewer(diff, { sentBack })).text).toContain(
