@@ -5,6 +5,7 @@
  * 2. After the wait they do not all come at once: each adds up to a fifth of the wait, by chance.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Caller } from './types.ts';
 
 const FIRST_MS = 1_000;
 const MOST_MS = 60_000;
@@ -13,7 +14,8 @@ const LONGEST_MS = 15 * 60_000;
 
 export interface Backoff {
   /** Returns at once when nobody has to wait. Rejects when the caller leaves. */
-  wait(signal: AbortSignal): Promise<void>;
+  wait(signal: AbortSignal, caller: Pick<Caller, 'run' | 'task'>): Promise<void>;
+  waiting(): { readonly run: string; readonly task: string; readonly sinceMs: number }[];
   /** The upstream refused for now. @param retryAfter its header, null: none. Returns until when nobody calls, ms since the epoch. */
   refused(retryAfter: string | null): number;
   accepted(): void;
@@ -22,12 +24,20 @@ export interface Backoff {
 export function createBackoff(now: () => number = Date.now, chance: () => number = Math.random): Backoff {
   let untilMs = 0;
   let inARow = 0;
+  const waiters = new Set<ReturnType<Backoff['waiting']>[number]>();
   return {
-    async wait(signal) {
-      for (let left = untilMs - now(); left > 0; left = untilMs - now()) {
-        await delay(Math.ceil(left * (1 + chance() / 5)), undefined, { signal });
+    async wait(signal, { run, task }) {
+      const waiter = { run, task, sinceMs: now() };
+      waiters.add(waiter);
+      try {
+        for (let left = untilMs - now(); left > 0; left = untilMs - now()) {
+          await delay(Math.ceil(left * (1 + chance() / 5)), undefined, { signal });
+        }
+      } finally {
+        waiters.delete(waiter);
       }
     },
+    waiting: () => [...waiters],
     refused(retryAfter) {
       const own = Math.min(MOST_MS, FIRST_MS * 2 ** inARow);
       // Many calls that were under way together are refused together: that is one refusal.

@@ -60,7 +60,16 @@ export async function forward(
   const askedAtMs = now();
   await places.enter(call, left.signal);
   const waitedMs = now() - askedAtMs;
-  const told: Told = { end: 'failed', status: null, usage: null, answered: false, lost: 0, retries: 0, backoffMs: 0 };
+  const told: Told = {
+    caller,
+    end: 'failed',
+    status: null,
+    usage: null,
+    answered: false,
+    lost: 0,
+    retries: 0,
+    backoffMs: 0,
+  };
   try {
     await send(route, request, received, response, left.signal, deps, told);
   } catch (error) {
@@ -75,6 +84,7 @@ export async function forward(
 }
 
 interface Told {
+  readonly caller: Caller;
   end: CallEnd;
   status: number | null;
   usage: TokenUsage | null;
@@ -129,7 +139,7 @@ async function send(
   const headers = upstreamHeaders(received, route.upstream, key);
   for (let unreachable = 0; ;) {
     const from = now();
-    await backoff.wait(signal);
+    await backoff.wait(signal, told.caller);
     told.backoffMs += now() - from;
     let answer: IncomingMessage;
     try {

@@ -47,7 +47,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   return {
     callers: () => sockets.callers(),
     close: (caller) => sockets.close(caller),
-    waiting: () => places.waiting(),
+    waiting: () => [
+      ...places.waiting(),
+      ...[...ways.values()].flatMap(({ backoff }) =>
+        backoff.waiting().map((waiter) => ({ ...waiter, refusal: 'patience' as const })),
+      ),
+    ],
     async stop() {
       control.close();
       control.closeAllConnections();

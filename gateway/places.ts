@@ -21,7 +21,8 @@ export interface Waiting {
   readonly run: string;
   readonly task: string;
   readonly sinceMs: number;
-  readonly refusal: Refusal | null;
+  /** `patience`: the upstream asked for it (429, 529). null: the ledger has not answered yet. */
+  readonly refusal: Refusal | 'patience' | null;
 }
 
 export interface Places {

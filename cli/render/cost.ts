@@ -39,7 +39,7 @@ export function costLines(run: string, report: CostReport): string[] {
       ...figures({ ...report, wasted: report.wasted.microusd, microusd: total.microusd }),
       ...planning(report),
       ...conflicts(report),
-      ['calls waited', `${duration(total.waitedMs)} in all for a place, the key’s rate or the budget`],
+      ['calls waited', `${duration(total.waitedMs)} in all for a place, the key’s rate, the budget or the upstream`],
       ...waitingRows(report),
       ...(report.unpriced.length === 0
         ? []
@@ -117,7 +117,12 @@ function waitingRows({ waiting, underWay }: CostReport): string[][] {
   if (waiting.length > WAITING_SHOWN) rows.push(['', `… and ${waiting.length - WAITING_SHOWN} more (--json)`]);
   return rows;
 }
-const REFUSALS: Readonly<Record<string, string>> = { places: 'a place', rate: 'the key’s rate', budget: 'the budget' };
+const REFUSALS: Readonly<Record<string, string>> = {
+  places: 'a place',
+  rate: 'the key’s rate',
+  budget: 'the budget',
+  patience: 'the upstream, which asked for patience',
+};
 
 const indented = (rows: string[][]): string[] => (rows.length === 0 ? [] : table(rows, '  '));
 

@@ -67,7 +67,9 @@ function rangeTable(cases: readonly Case[]): string[] {
   ]);
 }
 
-const usd = (value: number | null): string => (value === null ? 'not known' : value.toFixed(2));
+/** Cents, but for what is less than ten of them. */
+const usd = (value: number | null): string =>
+  value === null ? 'not known' : value.toFixed(value > 0 && value < 0.1 ? 4 : 2);
 const dollars = ({ usd: all, knownUsd }: Estimate): string =>
   all !== null ? usd(all) : knownUsd === 0 ? 'not known' : `${usd(knownUsd)} and what is not known`;
 const times = (value: number): string => (Math.round(value * 10) / 10).toString();

@@ -284,3 +284,59 @@ describe('what is missing ends with 3', () => {
 async function until(happened: () => boolean): Promise<void> {
   while (!happened()) await new Promise((resolve) => setTimeout(resolve, 50));
 }
+
+describe('money', () => {
+  const usage = { inputTokens: 1_000, cachedTokens: 0, cacheWriteTokens: 0, outputTokens: 100 };
+  beforeAll(async () => {
+    await store.saveRun(db, { id: 'paid', spec: compiledSpec(), phase: 'waves' });
+    await store.saveTasks(db, 'paid', [taskSpec('a'), taskSpec('b'), taskSpec('c')]);
+    for (const task of ['a', 'b', 'c']) {
+      const key = { run: 'paid', task, attempt: 1 };
+      await store.startAttempt(db, key, {});
+      await store.reserveCall(db, {
+        ...key,
+        id: `paid-${task}`,
+        role: 'worker',
+        model: 'claude-sonnet-4-6',
+        upstream: 'anthropic',
+        host: 'h',
+        microusd: 1,
+        tokens: 1,
+        requestsPerMinute: null,
+        tokensPerMinute: null,
+      });
+      const end = { state: 'done', estimated: false, status: 200, retries: 0, waitedMs: 0, microusd: 4_500 } as const;
+      await store.settleCall(db, `paid-${task}`, { ...end, ...usage });
+      await store.endAttempt(db, key, { outcome: 'passed', agentMs: 60_000 });
+      await store.setTaskStates(db, 'paid', [{ id: task, state: 'passed' }]);
+    }
+    await store.saveWaiting(db, 'h', [{ run: 'paid', task: 'a', refusal: 'patience', waitedMs: 3_000 }]);
+  });
+
+  test('cost tells what was spent, what came of it, and who waits now', async () => {
+    expect(await type('cost', 'paid')).toBe(0);
+    expect(out).toContain('run paid  0.0135 USD, 3,300 tokens in 3 model calls');
+    expect(out).toMatch(/landed tasks +3, each at 0\.0045 USD all told/);
+    expect(out).toMatch(/waiting now +1 call, the longest for/);
+    expect(out).toContain('a: 1 call for the upstream, which asked for patience');
+    out = '';
+    expect(await type('cost', 'paid', '--json')).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ run: 'paid', landedTasks: 3, wasted: { microusd: 0 } });
+    expect(await type('cost', 'nobody')).toBe(2);
+  });
+
+  test('estimate takes the figures of earlier runs, and says of how many', async () => {
+    const path = join(dir, 'paid.yaml');
+    await writeFile(
+      path,
+      SPEC('paid')
+        .replace(/repository: .*/, 'repository: {empty: true}')
+        .replace('engine: scripted', 'engine: claude-code, model: claude-sonnet-4-6')
+        .replace(/ *script: .*/, ''),
+    );
+    expect(await type('estimate', path, '--slots', '2')).toBe(0);
+    expect(out).toMatch(/^worker +claude-sonnet-4-6 +1 +1 min +1,100 +0\.0045 +0\.0045 +measured: 3 of earlier runs$/m);
+    expect(out).toMatch(/^attempts a task +1 +measured: 3 tasks of earlier runs$/m);
+    expect(out).not.toContain('not known');
+  });
+});

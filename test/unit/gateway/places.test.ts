@@ -147,7 +147,9 @@ describe('back-off', () => {
     const backoff = createBackoff();
     backoff.refused('600');
     const leaving = new AbortController();
-    const waiting = backoff.wait(leaving.signal);
+    const caller = { run: 'r', task: 't' };
+    const waiting = backoff.wait(leaving.signal, caller);
+    expect(backoff.waiting()).toEqual([{ ...caller, sinceMs: expect.any(Number) }]);
     leaving.abort();
     await expect(waiting).rejects.toThrow(/abort/);
   });
