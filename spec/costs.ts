@@ -65,13 +65,15 @@ const GIVEN_UP: ReadonlySet<string> = new Set(['blocked', 'skipped', 'cancelled'
 
 export function outcomeOf({ task, outcome, isLast, isMerged, taskState, runEnded }: AttemptFate): CostOutcome {
   const isPlanner = task.startsWith(PLANNERS);
-  if (outcome === null) return runEnded ? 'abandoned' : 'under way';
+  const isOver = runEnded || GIVEN_UP.has(taskState ?? '');
+  // One that waited for the mainline when its task was cancelled never hears how it ended.
+  if (outcome === null) return isOver ? 'abandoned' : 'under way';
   if (outcome === 'passed') return isPlanner ? 'planning' : 'landed';
   if (outcome === 'cancelled') return 'abandoned';
   if (isPlanner) return 'sent back';
   if (outcome === 'conflict') return isMerged ? 'landed' : 'conflict';
   if (outcome === 'rejected') return 'rejected';
-  return isLast && (runEnded || GIVEN_UP.has(taskState ?? '')) ? 'abandoned' : 'retried';
+  return isLast && isOver ? 'abandoned' : 'retried';
 }
 
 export const NO_COST: CostSum = {

@@ -65,6 +65,7 @@ describe('what became of an attempt', () => {
     ['landed', { outcome: 'passed' }, 'landed'],
     ['has not ended', { outcome: null, taskState: 'running' }, 'under way'],
     ['had not ended when its run did', { outcome: null, runEnded: true }, 'abandoned'],
+    ['had not ended when its task was cancelled', { outcome: null, taskState: 'cancelled' }, 'abandoned'],
     ['was stopped', { outcome: 'cancelled', taskState: 'cancelled' }, 'abandoned'],
     ['was red, and another came', { outcome: 'gate-red', isLast: false }, 'retried'],
     ['was red, and another comes', { outcome: 'gate-red', taskState: 'retrying' }, 'retried'],
