@@ -6,9 +6,8 @@
  * 2. The result stands on `next` as it was: it goes through the same gate and merge as any other (execute-task).
  */
 import { engineFor, promptBytes } from '../engines/index.ts';
-import { diffTrees, mergeTrees, readFileAt, treeOf } from '../mainline/git.ts';
+import { readFileAt, treeOf } from '../mainline/git.ts';
 import { requestsTouching } from '../mainline/touching.ts';
-import { restoreFrom } from '../sandbox/overlay.ts';
 import type { Scratch } from '../sandbox/scratch.ts';
 import { escapeGlob } from '../spec/globs.ts';
 import type { AgentResult, TaskSpec } from '../spec/model.ts';
@@ -20,6 +19,7 @@ import { runAttempt } from './agent-run.ts';
 import type { AttemptDeps } from './attempt-ports.ts';
 import type { RunMergeInput } from './contract.ts';
 import type { Running } from './running.ts';
+import { mergedUpTo } from './merged-up-to.ts';
 import { treeDiff } from './tree-diff.ts';
 
 /** Some 50,000 tokens, as a worker's. */
@@ -66,15 +66,7 @@ async function mergerWork(
   { signal }: Running,
 ): Promise<MergerWork> {
   const sides = { base: of.base, ours: base, theirs: of.commit };
-  const merged = await mergeTrees(gitDir, sides, {}, { signal });
-  const paths = merged.clean ? [] : merged.paths;
-  const tree = merged.clean ? merged.tree : await restoreFrom(gitDir, merged.tree, base, paths.map(escapeGlob));
-  const own = new Set((await diffTrees(gitDir, of.base, of.commit)).map(({ path }) => path));
-  const brought = await diffTrees(gitDir, base, tree);
-  const foreign = [
-    ...paths.filter((path) => !own.has(path)),
-    ...brought.filter(({ path, validUtf8 }) => !validUtf8 || !own.has(path)).map(({ path }) => path),
-  ];
+  const { tree, paths, foreign } = await mergedUpTo(gitDir, sides, { signal });
   const refused = foreign.length === 0 ? null : `It does not merge file by file: ${foreign.join(', ')}`;
   const landed = await requestsTouching(gitDir, of.base, base, paths, { signal });
   const merges = [...new Set(landed.map(({ request }) => request))];

@@ -125,6 +125,22 @@ test('a file that one side deleted and the other changed is a conflict like any 
   expect(await open.file(result.commit, 'src/b.txt')).toBe('b\n');
 });
 
+test('work on a file that others moved away is a conflict where the work is, and nothing follows it elsewhere', async () => {
+  const long = Array.from({ length: 40 }, (_, n) => `line ${n}\n`).join('');
+  const changed = long.replace('line 20', 'line of a');
+  const a = taskOf('a', { files: { allow: ['src/a.txt'], forbid: [], reference: [] }, ...edits({ 'src/a.txt': changed }, { 'src/a.txt': 'kept\n' }) }); // prettier-ignore
+  const b = taskOf('b', edits({ 'src/a.txt': null, 'src/moved.txt': long }));
+  open = await world({ 'src/a.txt': long }, { gate: {}, tasks: [a, b], merger: { engine: 'scripted', model: null } });
+  const [mine, theirs] = [okResult(await open.agent('a')), okResult(await open.agent('b'))];
+  expect(await land('b/1', theirs)).toBe('merged');
+  expect(await land('a/1', mine)).toBe('conflict');
+  const result = okResult(await merge(mine));
+  expect(open.store.mergers.get('a/2')).toMatchObject({ paths: ['src/a.txt'], merges: ['b/1'] });
+  expect(await open.file(result.commit, 'src/a.txt')).toBe('kept\n');
+  expect(await open.file(result.commit, 'src/moved.txt')).toBe(long);
+  expect(await land('a/2', result)).toBe('merged');
+});
+
 test('a finished merge is not made again', async () => {
   const mine = await conflicting(taskOf('a', edits(WORK, { 'src/list.txt': 'both\n' })));
   const first = await merge(mine);
