@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { BUDGET_SPENT } from '../../../spec/budget.ts';
 import type { ModelAnswer, ModelRequest } from '../../support/model-server/index.ts';
+import { until } from '../../support/stack.ts';
 import { KEYS, openAgentBench } from './fixture.ts';
 import type { AgentBench } from './fixture.ts';
 
@@ -29,7 +30,9 @@ const ends = () => agents.settled.map(({ result: { end, retries } }) => [end, re
 test('edits the files that are there and makes those that are not; the gateway counts what the model server said', async () => {
   agents.models.play(hello);
   const { outcome, output, file } = await agents.run('aider', 'gpt-5');
-  expect(outcome).toMatchObject({ ok: true, writes: ['hello.txt', 'src/old.txt'] });
+  expect(outcome.ok).toBe(true);
+  // It applies them in no order of its own.
+  expect(outcome.writes.toSorted()).toEqual(['hello.txt', 'src/old.txt']);
   expect([await file('hello.txt'), await file('src/old.txt')]).toEqual(['hello\n', 'hello\n']);
   expect(outcome.lastMessage).toContain('I write it.');
   const usage = { inputTokens: 900, cachedTokens: 400, cacheWriteTokens: 0, outputTokens: 70 };
@@ -50,6 +53,40 @@ test('does not notice a burst of 429', async () => {
   const { outcome } = await agents.run('aider', 'gpt-5-burst');
   expect(outcome.ok).toBe(true);
   expect(ends()).toEqual([['done', 3]]);
+});
+
+test('asks again for an answer that was cut in the middle', async () => {
+  let first = true;
+  agents.models.play(() => {
+    const answer = { ...hello(), ...(first ? { cutAfterEvents: 2 } : {}) };
+    first = false;
+    return answer;
+  });
+  const { outcome, file } = await agents.run('aider', 'gpt-5');
+  expect(outcome.ok).toBe(true);
+  expect([await file('hello.txt'), await file('src/old.txt')]).toEqual(['hello\n', 'hello\n']);
+  expect(ends()).toEqual([
+    ['failed', 0],
+    ['done', 0],
+  ]);
+});
+
+test('whose model is silent ends at its deadline, and its call with it', async () => {
+  let release: (answer: ModelAnswer) => void = () => undefined;
+  agents.models.play(() => new Promise((resolve) => (release = resolve)));
+  const { outcome } = await agents.run('aider', 'gpt-5-silent', { deadlineMs: 12_000 });
+  expect(outcome).toMatchObject({ ok: false, cause: 'agent-timeout' });
+  await until('its call is freed', async () => agents.settled.length === 1);
+  // It had been sent, so it is counted.
+  expect(agents.settled[0]?.result).toMatchObject({ end: 'aborted', estimated: true });
+  release({});
+});
+
+test('whose model declines has changed nothing, and its last message is there to be read', async () => {
+  agents.models.play(() => ({ text: 'I will not do that.', refuses: true }));
+  const { outcome, file } = await agents.run('aider', 'gpt-5-refuses');
+  expect(outcome).toMatchObject({ lastMessage: expect.stringContaining('I will not do that.'), writes: [] });
+  expect(await file('hello.txt')).toBeNull();
 });
 
 test('an API that refuses its request is a model error, although it exits with 0; a spent budget is told apart', async () => {

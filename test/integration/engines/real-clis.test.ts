@@ -191,6 +191,12 @@ describe.each([
     expect(asked(`${family}-spent`)).toEqual([]);
   });
 
+  test('that is killed by a command of its own has crashed', async () => {
+    agents.models.play((request) => ({ text: 'Oops.', tools: shell(request, 'kill -9 $PPID; sleep 5') ?? [] }));
+    const { outcome } = await agents.run(engine, `${family}-crash`);
+    expect(outcome).toMatchObject({ ok: false, cause: 'agent-failed', why: expect.stringContaining('code 137') });
+  });
+
   test('whose model is silent ends at its deadline, and its call with it', async () => {
     const model = `${family}-silent`;
     agents.models.play(() => silence.then(() => ({})));
