@@ -3,6 +3,8 @@ import { listTree, printablePath, readBlobs } from '../mainline/git.ts';
 import { promptBytes } from '../engines/index.ts';
 import type { LastFailure } from '../engines/index.ts';
 import { anyGlob, isLiteral, unescapeGlob } from '../spec/globs.ts';
+import { brokenReferences } from '../spec/plan/index.ts';
+import { pathInText } from '../spec/prompt/fence.ts';
 import { buildPrompt, guideIndex, guideRules } from '../spec/prompt/index.ts';
 import type { NamedText } from '../spec/prompt/index.ts';
 import type { Attempt } from './agent-attempt.ts';
@@ -60,13 +62,21 @@ export async function promptFor(
     .filter((glob) => isLiteral(glob) && !paths.has(unescapeGlob(glob)))
     .map((glob) => ({ path: unescapeGlob(glob), content: null }));
   const notices = await deps.store.takeNotices(key.run, key.task);
+  const decisions = await deps.store.decisions(key.run);
+  const stale = brokenReferences(
+    textsOf(allowed).map(({ path, content }) => ({ path, text: content })),
+    decisions,
+  ).filter(({ why }) => why === 'superseded');
   return buildPrompt({
     task,
     allowed: [...textsOf(allowed), ...missing],
     references: textsOf(references),
     unread,
     fieldGuide: shown.get(index) ?? null,
-    notices: notices.map(({ commit, byTask, files }) => `${files.join(', ')} changed in ${commit} by task ${byTask}`),
+    notices: [
+      ...stale.map(({ path, line, message }) => `${pathInText(path)}:${line}: ${message}`),
+      ...notices.map(({ commit, byTask, files }) => `${files.join(', ')} changed in ${commit} by task ${byTask}`),
+    ],
     notes: (await agentsNotes(key.run, deps)).slice(-NOTES),
     lastFailure,
     tools: true,

@@ -15,6 +15,7 @@ import { anyGlob } from '../spec/globs.ts';
 import type { TaskSpec } from '../spec/model.ts';
 import type { Decision } from '../spec/plan/index.ts';
 import { guideRules } from '../spec/prompt/index.ts';
+import { mayWrite } from '../spec/scope.ts';
 import type { AttemptDeps } from './attempt-ports.ts';
 import { BASELINE_KEY } from './gate-record.ts';
 import type { Judgement } from './gate-record.ts';
@@ -54,6 +55,19 @@ function leftOut({ spec, task }: Bench): (path: string) => boolean {
   return (path) => isProtected(path) || (task !== null && path in task.tests);
 }
 
+/** What a task may change, whatever it did; null where no task alone is judged. */
+function ownFiles(bench: Bench): ((path: string) => boolean) | null {
+  const { input, task, spec } = bench;
+  if (task === null || input.level !== 'task') return null;
+  const { contracts, manifests } = spec.repository;
+  const isClosed = anyGlob([
+    ...(task.kind === 'interface-change' ? [] : contracts),
+    ...(task.kind === 'dependency-update' ? [] : manifests),
+  ]);
+  const others = leftOut(bench);
+  return (path) => mayWrite(task, path) && !isClosed(path) && !others(path);
+}
+
 /** Nothing without a base: what was there before the first task is nobody's change. */
 async function ownSteps(bench: Bench, deps: AttemptDeps): Promise<OwnVerdict> {
   const { input, spec, judged, onto, scratch, decisions } = bench;
@@ -67,6 +81,7 @@ async function ownSteps(bench: Bench, deps: AttemptDeps): Promise<OwnVerdict> {
     decisions,
     guide: guideRules(spec.repository.fieldGuide),
     leaveOut: leftOut(bench),
+    isOwn: ownFiles(bench),
     only: input.only,
     waive: input.waive,
     now: deps.now,

@@ -5,10 +5,11 @@
  * 2. Taken twice it comes to the same, and nothing is written again.
  * 3. A plan that is worth too little by the spec's own measure (`planning.refuse`) goes back like a wrong one.
  */
-import { listFiles, readFileAt } from '../mainline/git.ts';
+import { grepTree, listFiles, readFileAt } from '../mainline/git.ts';
 import type { Hub } from '../mainline/hub.ts';
-import { contextFor, jsonOf, planRefusals, plannerTask, readAnswer } from '../spec/plan/index.ts';
+import { contextFor, decisionReferences, jsonOf, planRefusals, plannerTask, readAnswer } from '../spec/plan/index.ts';
 import type { PlanScore, PlanState } from '../spec/plan/index.ts';
+import { REFERENCE_MARK } from '../spec/plan/references.ts';
 import type { PriceTable } from '../spec/prices.ts';
 import { presetTestPaths } from '../spec/preset-tests.ts';
 import type { Problem } from '../spec/model.ts';
@@ -54,7 +55,13 @@ export function createTakePlan({ db, prices, hub }: TakePlanDeps): MainlineActiv
       const contents = await presetContents(dir, verified, said.answer, paths);
       const checked = readAnswer(
         said.answer,
-        contextFor(plan, node, paths, (path) => contents.get(path) ?? null),
+        contextFor(
+          plan,
+          node,
+          paths,
+          (path) => contents.get(path) ?? null,
+          await followers(dir, verified, said.answer),
+        ),
       );
       const score = checked.answer === null ? null : planScore(plan, checked, paths, prices);
       const problems = score === null ? checked.problems : refusals(score, plan);
@@ -76,6 +83,23 @@ export function createTakePlan({ db, prices, hub }: TakePlanDeps): MainlineActiv
 }
 
 const refusals = (score: PlanScore, { spec }: PlanState): Problem[] => planRefusals(score, spec.planning.refuse);
+
+/** A larger file is data. */
+const FILE_BYTES = 1024 * 1024;
+
+/** Files that refer to decisions which the answer supersedes, by their ids. */
+async function followers(
+  gitDir: string,
+  commit: string,
+  answer: string,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const out = new Map<string, string[]>();
+  if (!/"supersedes"\s*:\s*"[^"]/.test(answer)) return out;
+  for (const { path, text } of await grepTree(gitDir, commit, REFERENCE_MARK, FILE_BYTES))
+    for (const id of new Set(decisionReferences(text).map((reference) => reference.id)))
+      out.set(id, [...(out.get(id) ?? []), path]);
+  return out;
+}
 
 /** Preset tests that the answer gives by their path. */
 async function presetContents(

@@ -14,6 +14,8 @@ export {
 } from './tree.ts';
 export type { TreeEntry } from './tree.ts';
 export type { TreeChange } from '../spec/scope.ts';
+export { grepTree } from './grep-tree.ts';
+export type { FoundFile } from './grep-tree.ts';
 export { openQuarantine } from './quarantine.ts';
 export type { Quarantine } from './quarantine.ts';
 export { mergeTrees } from './merge-trees.ts';

@@ -3,16 +3,17 @@
  * container, at every level.
  *
  * 1. Counted is what the judged change touched: files that differ from the commit that it is counted from (where an attempt started,
- *    `verified`, `main`). So a task is red only for files that are its own to mend, and a search for a culprit ends at the change that
- *    brought the reference. A tree judged as a whole would be red for everybody as soon as a planner supersedes a decision that landed
- *    files refer to: the search would take out one innocent after the other, and nothing could come green again.
- * 2. What a superseded decision leaves in files that nobody touched is told, not judged (`staleReferences`): at integration points, in the
- *    work log, which planners and agents read; a planner, who alone supersedes, is called at that moment and adds the tasks that follow.
- *    Whoever touches such a file before that has to follow too.
+ *    `verified`, `main`); and at the gate of a task, references to superseded decisions in files that it may change, touched or not. No
+ *    two tasks that run at once may change the same file, so each such reference has at most one owner, who can mend it.
+ * 2. Nobody is red for anybody else's file. A mainline or a point judged as a whole tree would be red for everybody as soon as a planner
+ *    supersedes a decision that landed files refer to: the search for a culprit would take out one innocent after the other, and nothing
+ *    could come green again. What stays behind is told instead (`staleReferences`, gate-stale.ts): at integration points, in the work
+ *    log, which planners read when they are called there. And a planner that supersedes a decision has to plan for the files that follow
+ *    it (spec/plan/check-decisions.ts).
  * 3. What the base had wrong already does not count: unknown decisions that a file named before, problems that the guide had.
  * 4. A step that finds nothing to judge (no reference, no guide) leaves no result.
  */
-import { diffTrees, git, gitRun, printablePath, readBlobs, readFileAt } from '../mainline/git.ts';
+import { diffTrees, git, grepTree, printablePath, readBlobs, readFileAt } from '../mainline/git.ts';
 import type { TreeChange } from '../mainline/git.ts';
 import type { GateStepName, GateStepResult, Waivable } from '../spec/model.ts';
 import { brokenReferences, decisionReferences, REFERENCE_MARK, referenceReport } from '../spec/plan/references.ts';
@@ -43,6 +44,8 @@ export interface OwnJob {
   readonly guide: GuideRules;
   /** Paths that are not the change's: preset tests, protected files. */
   readonly leaveOut: (path: string) => boolean;
+  /** Files that the judged task may change; null: no task alone is judged. */
+  readonly isOwn: ((path: string) => boolean) | null;
   /** undefined: all. */
   readonly only?: readonly GateStepName[] | undefined;
   readonly waive?: readonly Waivable[] | undefined;
@@ -81,7 +84,10 @@ export async function judgeOwnSteps(job: OwnJob): Promise<Pick<GateVerdict, 'ste
   return { steps, outputs, red: null };
 }
 
-async function decisions({ scratch, decisions: known }: OwnJob, changes: readonly TreeChange[]): Promise<Judged> {
+async function decisions(
+  { scratch, tree, decisions: known, isOwn }: OwnJob,
+  changes: readonly TreeChange[],
+): Promise<Judged> {
   const changed = changes.filter(({ newMode, size }) => isFileMode(newMode) && size !== null && size <= FILE_BYTES);
   const files: ReferringFile[] = [];
   for (let at = 0; at < changed.length; at += CHUNK) {
@@ -101,12 +107,17 @@ async function decisions({ scratch, decisions: known }: OwnJob, changes: readonl
       files.push(old === undefined ? { path, text } : { path, text, before: old.toString('utf8') });
     }
   }
-  if (files.length === 0) return null;
-  const broken = brokenReferences(files, known);
+  const touched = new Set(files.map(({ path }) => path));
+  const left =
+    isOwn === null
+      ? []
+      : (await staleReferences(scratch.gitDir, tree, known)).filter(({ path }) => !touched.has(path) && isOwn(path));
+  if (files.length === 0 && left.length === 0) return null;
+  const broken = [...brokenReferences(files, known), ...left];
   const log =
     broken.length === 0
       ? `${files.length} of the changed files refer to decisions; all of these stand.`
-      : `${referenceReport(broken)}\n${broken.length} references to decisions that do not stand, in files that this change touches.`;
+      : `${referenceReport(broken)}\n${broken.length} references to decisions that do not stand, in files that this change touches or may touch.`;
   return { log, failures: broken.map(({ path, line, id }) => `${path}:${line} ${id}`) };
 }
 
@@ -150,17 +161,6 @@ export async function staleReferences(
   signal?: AbortSignal,
 ): Promise<BrokenReference[]> {
   if (known.every(({ supersededBy }) => supersededBy === null)) return [];
-  const flags = ['-I', '-i', '-l', '-z', '-F', '--full-name', '-e', REFERENCE_MARK];
-  const { stdout } = await gitRun(gitDir, ['grep', ...flags, tree, '--'], { signal }, [0, 1]);
-  const paths = stdout
-    .toString('utf8')
-    .split('\0')
-    .filter((name) => name !== '')
-    .map((name) => name.slice(tree.length + 1));
-  const files: ReferringFile[] = [];
-  for (const path of paths) {
-    const blob = await readFileAt(gitDir, tree, path, { signal });
-    if (blob !== null && blob.length <= FILE_BYTES) files.push({ path, text: blob.toString('utf8') });
-  }
+  const files = await grepTree(gitDir, tree, REFERENCE_MARK, FILE_BYTES, { signal });
   return brokenReferences(files, known).filter(({ why }) => why === 'superseded');
 }

@@ -1,6 +1,8 @@
 /** Decisions of an answer: complete, one owner each, and not about what somebody has decided. */
 import type { Checking } from '../checking.ts';
+import { anyGlob } from '../globs.ts';
 import { didYouMean } from '../problems.ts';
+import { mayWrite } from '../scope.ts';
 import type { AnsweredDecision, PlannerAnswer } from './answer.ts';
 import type { PlanContext } from './context.ts';
 import { clashOf, standingFor } from './decisions.ts';
@@ -14,6 +16,7 @@ export function checkDecisions(check: Checking, answer: PlannerAnswer, context: 
     if (decision.subject.trim() === '') check.say([...at, 'subject'], 'is empty; say what is decided about');
     if (decision.text.trim() === '') check.say([...at, 'text'], 'is empty; say what everybody must follow');
     checkSuperseding(check, decision, i, context);
+    checkFollowers(check, decision, i, answer, context);
     const others = [...standing, ...answer.decisions.slice(0, i).map((one) => ({ ...one, owner: context.node.id }))];
     for (const other of others) {
       const clash = clashOf(other, decision);
@@ -52,6 +55,37 @@ function checkSuperseding(
       at,
       `"${supersedes}" belongs to ${old.owner === '' ? 'the first planner' : old.owner}, who alone may supersede it`,
     );
+}
+
+const FILES_NAMED = 5;
+
+/** Files of this planner's scope that follow the old decision, and that nobody would bring along. */
+function checkFollowers(
+  check: Checking,
+  { supersedes }: AnsweredDecision,
+  i: number,
+  answer: PlannerAnswer,
+  context: PlanContext,
+): void {
+  const referring = context.referring?.get(supersedes) ?? [];
+  if (referring.length === 0) return;
+  const isInside = anyGlob(context.node.files);
+  const isScope = anyGlob(answer.scopes.flatMap(({ files }) => files));
+  const dropped = new Set(answer.drop.map(({ task }) => task));
+  const writers = [...answer.tasks, ...context.tasks.filter(({ id, closed }) => !closed && !dropped.has(id))];
+  const left = referring.filter(
+    (path) =>
+      isInside(path) &&
+      !isScope(path) &&
+      !writers.some(({ files }) => mayWrite({ files: { ...files, reference: [] } }, path)),
+  );
+  if (left.length === 0) return;
+  const named = left.slice(0, FILES_NAMED).join(', ');
+  const more = left.length > FILES_NAMED ? ` and ${left.length - FILES_NAMED} more` : '';
+  check.say(
+    ['decisions', i, 'supersedes'],
+    `files that landed refer to "${supersedes}", and no task may change them: ${named}${more}; plan tasks that make them follow the new decision`,
+  );
 }
 
 function isReconciled({ tasks }: PlannerAnswer, a: string, b: string): boolean {

@@ -56,6 +56,8 @@ export interface PlanContext {
   readonly decisions: readonly Decision[];
   /** Owners, beside the node itself, whose decisions it may supersede: planners below it. */
   readonly overrules: readonly string[];
+  /** Files of that tree that refer to a decision which the answer supersedes, by its id. */
+  readonly referring?: ReadonlyMap<string, readonly string[]>;
   /** Paths of the tree that is planned on; null: not known. */
   readonly files: readonly string[] | null;
   readonly fileContent?: (path: string) => string | null;

@@ -78,6 +78,7 @@ export function contextFor(
   node: PlanNode,
   files: readonly string[],
   fileContent: (path: string) => string | null,
+  referring: ReadonlyMap<string, readonly string[]> = new Map(),
 ): PlanContext {
   const planned = tasks.map(plannedTask);
   return {
@@ -91,6 +92,7 @@ export function contextFor(
     overrules: descendantsOf(nodes, node.id),
     files,
     fileContent,
+    referring,
     bounds: spec.planning.bounds,
     mayScaffold:
       spec.repository.url === null &&

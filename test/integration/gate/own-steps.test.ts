@@ -21,7 +21,7 @@ describe('references to decisions', () => {
       ...NO_STEPS,
       tasks: [
         writes('t1', { 'src/b.js': `${ref('cents')}${ref('cent')}2;\n` }),
-        writes('t2', { 'src/b.js': ref('euros') }),
+        writes('t2', { 'src/b.js': ref('euros'), 'src/a.js': ref('euros') }),
       ],
     });
     at.store.decided.push(decision('cents', 'euros'), decision('euros'));
@@ -32,7 +32,7 @@ describe('references to decisions', () => {
       outcome: 'red',
       cause: 'gate-red',
       step: 'decisions',
-      steps: [{ step: 'decisions', ok: false, failures: ['src/b.js:1 cents', 'src/b.js:2 cent'] }],
+      steps: [{ step: 'decisions', ok: false, failures: ['src/b.js:1 cents', 'src/b.js:2 cent', 'src/a.js:1 cents'] }],
     });
     expect(at.started).toHaveLength(before);
     const failure = await at.store.lastFailure(RUN, 't1');
@@ -46,17 +46,24 @@ describe('references to decisions', () => {
     });
   });
 
-  test('count where a task touched the file: not in somebody else’s, nor what nobody knew before', async () => {
+  test('count in files that a task touched or may touch: not in somebody else’s, nor what nobody knew before', async () => {
+    const files = { allow: ['src/b.js', 'src/old.js'], forbid: [], reference: [] };
     at = await world(FILES, {
       ...NO_STEPS,
       tasks: [
-        writes('t1', { 'src/b.js': '1;\n', 'src/old.js': `${ref('never-was')}2;\n` }),
+        writes('t1', { 'src/b.js': '1;\n', 'src/old.js': `${ref('never-was')}2;\n` }, { files }),
         writes('t2', { 'src/a.js': `${ref('cents')}export const a = 2;\n` }),
+        writes('t3', { 'src/b.js': '1;\n' }),
       ],
     });
     at.store.decided.push(decision('cents', 'euros'), decision('euros'));
     expect(await at.taskGate('t1', okResult(await at.agent('t1')).commit)).toMatchObject({ outcome: 'green' });
-    expect(await at.taskGate('t2', okResult(await at.agent('t2')).commit)).toMatchObject({ step: 'decisions' });
+    const red = { step: 'decisions', steps: [{ failures: ['src/a.js:1 cents'] }] };
+    expect(await at.taskGate('t2', okResult(await at.agent('t2')).commit)).toMatchObject(red);
+    const { commit } = okResult(await at.agent('t3'));
+    expect(await at.taskGate('t3', commit)).toMatchObject(red);
+    // On the mainline nobody is blamed for a file that the change did not touch.
+    expect(await at.gate({ commit, base: at.base })).toMatchObject({ outcome: 'green' });
   });
 
   test('may be waived, are not judged where nothing is, and are judged anew when a decision changed', async () => {

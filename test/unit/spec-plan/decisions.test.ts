@@ -11,7 +11,7 @@ import {
   standingFor,
   supersede,
 } from '../../../spec/plan/index.ts';
-import { decision, problems, task } from './fixture.ts';
+import { answer, context, decision, planned, problems, task } from './fixture.ts';
 
 /** As code writes it; taken apart, so that this file refers to nothing. */
 const ref = (id: string): string => `${['swarm', 'decision'].join(':')} ${id}`;
@@ -184,5 +184,38 @@ describe('references in code', () => {
     expect(ids()).toEqual(['v0', 'v9']);
     expect(ids(`# ${ref('V0')}.`)).toEqual(['v9']);
     expect(brokenReferences([{ path: 'a.ts', text: ref('v1'), before: ref('v1') }], known)).toHaveLength(1);
+  });
+});
+
+describe('superseding a decision', () => {
+  const text = 'Whole euros.';
+  const mine = { decisions: [decision('money-cents', { subject: 'format of money', owner: context().node.id })] };
+  const superseding = (more: object) =>
+    answer({
+      decisions: [{ id: 'money-euros', subject: 'format of money', text, supersedes: 'money-cents' }],
+      ...more,
+    });
+  const following = task('follow', {
+    files: { allow: ['lib/*.ts'] },
+    goal: 'Make lib/ follow swarm:decision money-euros.',
+  });
+  const referring = new Map([['money-cents', ['lib/a.ts', 'lib/b.ts', 'src/types/money.ts']]]);
+  const told = (more: object, where: object = {}): string[] =>
+    problems(superseding({ tasks: [], integration: [], ...more }), { ...mine, referring, ...where });
+
+  it('comes with tasks, or scopes, for the files that follow the old one', () => {
+    expect(told({ tasks: [following] })).toEqual([
+      'decisions[0].supersedes: files that landed refer to "money-cents", and no task may change them: src/types/money.ts; plan tasks that make them follow the new decision',
+    ]);
+    expect(told({ tasks: [following] }, { referring: new Map([['money-cents', ['lib/a.ts']]]) })).toEqual([]);
+    const scopes = [{ id: 'lib', goal: 'lib/ follows money-euros.', files: ['lib/**', 'src/types/**'] }];
+    expect(told({ scopes })).toEqual([]);
+  });
+
+  it('counts tasks of the plan that are not closed, and no file of another planner', () => {
+    const lib = planned('lib', { files: { allow: ['lib/**', 'src/types/**'], forbid: [] }, started: true });
+    expect(told({}, { tasks: [lib] })).toEqual([]);
+    expect(told({}, { tasks: [{ ...lib, closed: true }] })).toHaveLength(1);
+    expect(told({}, { node: { id: '', depth: 0, files: ['src/print/**'] } }).join()).not.toContain('lib/a.ts');
   });
 });
