@@ -61,6 +61,22 @@ describe('an agent run', () => {
     expect((await at.store.lastFailure(RUN, 't1'))?.log).toContain('README.md');
   });
 
+  test('an engine that the spec describes is given its prompt, which is kept, and what it edits becomes the commit', async () => {
+    at = await world(FILES, { gate: GATE, tasks: [taskOf('t1', { goal: 'Copy what you are told.' })] });
+    const spec = await at.deps.store.spec(RUN);
+    const command = ['sh', '-c', 'cp "$0" src/told.md && echo "I am $1"', '{promptFile}', '{model}'];
+    at.deps.store.spec = async () => ({
+      ...spec,
+      engines: { mine: { command, prompt: 'file', env: {}, gateway: false } },
+      roles: { worker: { engine: 'mine', model: 'small-1' } },
+    });
+    const { commit } = okResult(await at.agent('t1'));
+    const prompt = at.store.artifacts.get('t1/1/prompt.md');
+    expect(prompt).toContain('Copy what you are told.');
+    expect(await at.file(commit, 'src/told.md')).toBe(prompt);
+    expect(at.store.artifacts.get('t1/1/agent.log')).toBe('I am small-1\n');
+  });
+
   test('a preset test is there for the agent, and what the agent did to it is undone', async () => {
     const preset = { 'test/a.acceptance.test.js': 'the preset\n' };
     at = await world(FILES, {
