@@ -1,5 +1,6 @@
 /** `logs RUN TASK`: agent output, gate output, and why it failed. */
 import type { Command } from 'commander';
+import { STEPS } from '../../activities/agent-attempt.ts';
 import type { Artifact, Pool } from '../../store/index.ts';
 import type { Context } from '../context.ts';
 import { withContext } from '../context.ts';
@@ -62,7 +63,8 @@ async function gateLogs(context: Context, pool: Pool, run: string, key: string):
 /** The agent's own output first, then the gate's in the order in which they were written. */
 async function load(pool: Pool, run: string, task: string | null, attempt: number): Promise<Artifact[]> {
   const { listArtifacts, loadArtifact } = await import('../../store/index.ts');
-  const infos = await listArtifacts(pool, run, task, attempt);
+  // What an agent did step by step is in its log as well, in its own words.
+  const infos = (await listArtifacts(pool, run, task, attempt)).filter(({ name }) => name !== STEPS);
   const found: Artifact[] = [];
   for (const { name } of infos.toSorted((a, b) => Number(b.name === 'agent.log') - Number(a.name === 'agent.log'))) {
     const artifact = await loadArtifact(pool, { run, task, attempt, name });

@@ -85,7 +85,7 @@ function steps(commands: Commands): GateStep[] {
 interface SpecChange {
   gate: Commands;
   tasks: TaskSpec[];
-  engine?: 'scripted' | 'command';
+  engine?: 'scripted' | 'command' | 'claude-code';
   /** The hub is on another machine: commits come by a mirror. */
   remote?: boolean;
   protected?: string[];
@@ -132,6 +132,8 @@ export interface MemoryStore extends AttemptStore {
   readonly ended: Map<string, { outcome: string; why: string }>;
   readonly gates: Map<string, GateResult>;
   readonly given: Map<string, NewReview[]>;
+  /** Findings that a later attempt followed: `<attempt>: <reviewer>.<n>`. */
+  readonly followed: string[];
   readonly mergers: Map<string, { ofAttempt: number; paths: readonly string[]; merges: readonly string[] }>;
 }
 
@@ -148,10 +150,11 @@ function memoryStore(spec: CompiledSpec): MemoryStore {
   const notes: { kind: string; task: string | null; message: string }[] = [];
   const reviews = new Map<string, NewReview[]>();
   const mergers: MemoryStore['mergers'] = new Map();
+  const followed: string[] = [];
   let baseline: BaselineRecord | null = null;
   const of = (key: { task: string | null; attempt: number }): string => `${key.task ?? ''}/${key.attempt}`;
   return {
-    artifacts, ended, gates, given: reviews, mergers, decided, notes,
+    artifacts, ended, gates, given: reviews, followed, mergers, decided, notes,
     decisions: async () => decided,
     note: async (_run, { kind, task = null, message }) => void notes.push({ kind, task, message }),
     spec: async () => spec,
@@ -181,8 +184,16 @@ function memoryStore(spec: CompiledSpec): MemoryStore {
     reviews: async (key) => reviews.get(of(key)) ?? [],
     saveReview: async (key, review) => void reviews.set(of(key), [...(reviews.get(of(key)) ?? []).filter(({ reviewer }) => reviewer !== review.reviewer), review]),
     saveMergerAttempt: async (key, about) => void mergers.set(of(key), about),
-    openFindings: async () => [],
-    markFollowed: async () => undefined,
+    openFindings: async ({ task, attempt }) =>
+      [...reviews].flatMap(([id, list]) => {
+        const [ofTask, nth] = id.split('/');
+        const made = agents.get(id);
+        if (ofTask !== task || Number(nth) >= attempt || made?.ok !== true) return [];
+        return list.flatMap(({ reviewer, verdict }) =>
+          (verdict?.findings ?? []).flatMap(({ file, line }, n) => (file === null ? [] : [{ attempt: Number(nth), reviewer, n, file, line, commit: made.commit }])),
+        );
+      }),
+    markFollowed: async (_run, _task, found) => void followed.push(...found.map(({ attempt, reviewer, n }) => `${attempt}: ${reviewer}.${n}`)),
     gateResult: async (_run, key, level, commit) => gates.get(`${key} ${level} ${commit}`) ?? null,
     saveGateResult: async (ref, result) => void gates.set(`${ref.key} ${ref.level} ${ref.commit}`, result),
     evaluations: async () => evaluations,
@@ -278,7 +289,7 @@ export async function world(files: Record<string, string>, change: SpecChange): 
       ...sandbox,
       runStep: async (request, options) => {
         started.push(`${request.key.kind} ${request.key.step}`);
-        if (change.answers === undefined || request.key.step === 'agent' || request.key.kind !== 'agent') return sandbox.runStep(request, options);
+        if (change.answers === undefined || (request.key.step === 'agent' && change.engine !== 'claude-code') || request.key.kind !== 'agent') return sandbox.runStep(request, options);
         const said = change.answers(request.key.step);
         shown.set(request.key.step, await readdir(request.workspace!.dir));
         const exitCode = typeof said === 'string' ? 0 : said.exitCode;

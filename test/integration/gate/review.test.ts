@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { okResult, world, writes } from './fixture.ts';
+import { okResult, taskOf, world, writes } from './fixture.ts';
 import type { World } from './fixture.ts';
 import type { Reviewer } from '../../../spec/model.ts';
 
@@ -48,6 +48,48 @@ describe('a review', () => {
     for (const shown of [diff, tree]) expect(shown).toContain('test/a.test.ts:1: "total" asserts nothing');
     expect(transcript).not.toContain('asserts nothing');
     expect(open.seats.toSorted()).toEqual(['reviewer review-1', 'reviewer review-2', 'reviewer review-3']);
+  });
+
+  test('of the transcript is shown what the worker’s engine says that it did, which is kept also when the attempt is red', async () => {
+    const tasks = [taskOf('a', { mayBeEmpty: true }), taskOf('b')];
+    const answers = (step: string): string => (step === 'agent' ? 'I skipped the second criterion.' : approve);
+    open = await world({ 'src/a.ts': '' }, { gate: {}, tasks, reviewers: REVIEWERS, engine: 'claude-code', answers });
+    const { commit } = okResult(await open.agent('a'));
+    await review(commit, 0);
+    expect(prompt('review-1')).toContain('says: I skipped the second criterion.');
+    expect(await open.agent('b')).toMatchObject({ ok: false, cause: 'nothing-done' });
+    expect(JSON.parse(open.store.artifacts.get('b/1/steps.json')!)).toEqual([
+      { kind: 'message', text: 'I skipped the second criterion.' },
+    ]);
+  });
+
+  test('of a later attempt marks which findings about earlier ones it followed: by line, or the file where there is none', async () => {
+    const at = (file: string, line: number | null): object => ({ severity: 'major', file, line, text: 'Wrong.' });
+    const findings = [
+      at('src/a.ts', 2),
+      at('src/a.ts', 40),
+      at('src/b.ts', null),
+      at('src/c.ts', 1),
+      at('src/d.ts', null),
+    ];
+    const said = JSON.stringify({ verdict: 'reject', findings });
+    const long = Array.from({ length: 60 }, (_, n) => `line ${n}\n`).join('');
+    const files = { 'src/a.ts': long, 'src/b.ts': 'b\n', 'src/c.ts': 'c\n', 'src/d.ts': 'd\n' };
+    const later = { ...files, 'src/a.ts': long.replace('line 0', 'another'), 'src/b.ts': 'bb\n', 'src/c.ts': null };
+    const script = [files, later].map((put: Record<string, string | null>) => ({
+      edits: Object.entries(put).map(([path, content]) => ({ path, content })),
+      waitMs: 0,
+      exitCode: 0,
+    }));
+    const tasks = [taskOf('a', { script })];
+    open = await world({ 'src/x.ts': '' }, { gate: {}, tasks, reviewers: REVIEWERS, answers: () => said });
+    await review(okResult(await open.agent('a')).commit, 1);
+    expect(open.store.followed).toEqual([]);
+    const { commit } = okResult(await open.agent('a', 2));
+    await open.perform(() =>
+      open.activities.runReview({ run: 'run-1', task: 'a', attempt: 2, commit, base: open.base, reviewer: 0, call: 1 }),
+    );
+    expect(open.store.followed).toEqual(['1: 1.0', '1: 1.2', '1: 1.3']);
   });
 
   test('a verdict that stands is not asked for again', async () => {
