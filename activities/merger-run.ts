@@ -6,7 +6,8 @@
  * 2. The result stands on `next` as it was: it goes through the same gate and merge as any other (execute-task).
  */
 import { engineFor, promptBytes } from '../engines/index.ts';
-import { readFileAt, treeOf } from '../mainline/git.ts';
+import { treeOf } from '../mainline/git.ts';
+import type { MergeInput } from '../mainline/git.ts';
 import { requestsTouching } from '../mainline/touching.ts';
 import type { Scratch } from '../sandbox/scratch.ts';
 import { escapeGlob } from '../spec/globs.ts';
@@ -21,11 +22,10 @@ import type { RunMergeInput } from './contract.ts';
 import type { Running } from './running.ts';
 import { mergedUpTo } from './merged-up-to.ts';
 import { treeDiff } from './tree-diff.ts';
+import { treeTexts } from './tree-texts.ts';
 
 /** Some 50,000 tokens, as a worker's. */
 const PROMPT_BYTES = 200_000;
-/** Of one state of one file; a larger one the merger reads itself. */
-const FILE_CHARS = 256 * 1024;
 
 export async function mergerRun(input: RunMergeInput, deps: AttemptDeps, running: Running): Promise<AgentResult> {
   return runAttempt(input, deps, running, async (key, spec, task) => {
@@ -73,7 +73,7 @@ async function mergerWork(
   const ids = [...new Set(landed.map((one) => one.task))];
   const tasks = await Promise.all(ids.map((id) => deps.store.task(run, id)));
   const only = new Set(paths);
-  const files = await Promise.all(paths.map((path) => conflictFile(gitDir, path, sides)));
+  const files = await conflictFiles(gitDir, paths, sides);
   const [landedDiff, arrivingDiff] = [
     await treeDiff(gitDir, of.base, base, { paths: only }),
     await treeDiff(gitDir, of.base, of.commit, { paths: only }),
@@ -101,18 +101,18 @@ async function mergerWork(
 /** Whatever changed the files came by no task (a base that was rebuilt since). */
 const UNKNOWN = { id: '(the mainline)', goal: 'What has landed.', interface: '', acceptance: [], files: { allow: [], forbid: [], reference: [] }, tests: {} }; // prettier-ignore
 
-async function conflictFile(
-  gitDir: string,
-  path: string,
-  sides: { readonly base: string; readonly ours: string; readonly theirs: string },
-): Promise<ConflictFile> {
-  const read = async (commit: string): Promise<string | null> => {
-    const bytes = await readFileAt(gitDir, commit, path);
-    if (bytes === null) return null;
-    if (bytes.includes(0)) return `(${bytes.length} bytes that are no text)`;
-    return bytes.length > FILE_CHARS ? `(${bytes.length} bytes: too large to be shown here)` : bytes.toString('utf8');
+async function conflictFiles(gitDir: string, paths: readonly string[], sides: MergeInput): Promise<ConflictFile[]> {
+  const read = async (treeish: string): Promise<Map<string, string>> => {
+    const texts = await (await treeTexts(gitDir, treeish)).read(paths);
+    return new Map(texts.map(({ path, content }) => [path, content]));
   };
-  return { path, base: await read(sides.base), landed: await read(sides.ours), arriving: await read(sides.theirs) };
+  const [base, landed, arriving] = [await read(sides.base), await read(sides.ours), await read(sides.theirs)];
+  return paths.map((path) => ({
+    path,
+    base: base.get(path) ?? null,
+    landed: landed.get(path) ?? null,
+    arriving: arriving.get(path) ?? null,
+  }));
 }
 
 /** Decisions that stand and that a side of the conflicting files refers to. */

@@ -159,7 +159,8 @@ export async function executeTask(input: ExecuteTaskInput): Promise<TaskReport> 
       const { isEjection, says, startFrom: from } = consequenceOf(verdict.cause);
       const conflicted: Work | null = verdict.cause === 'conflict' && task.merger !== undefined ? current : null;
       // What a merger could not do starts where it did: what it conflicts with is in `next`, and perhaps not yet verified.
-      startFrom = merging === null ? from : 'next';
+      const byMerger = merging !== null;
+      startFrom = byMerger ? 'next' : from;
       merging = nextMerging(merging, conflicted);
       if (isEjection) ejections += 1;
       // Agent and gate reds were recorded where they happened; what the mainline said is known here only.
@@ -174,7 +175,7 @@ export async function executeTask(input: ExecuteTaskInput): Promise<TaskReport> 
         });
       }
       const tried = made - task.firstAttempt + 1;
-      if (verdict.cause === 'agent-timeout') timeouts += 1;
+      if (verdict.cause === 'agent-timeout' && !byMerger) timeouts += 1;
       if (task.splits === true && timeouts >= TIMEOUTS_TO_SPLIT) {
         show('blocked', `Ran into its deadline twice: its planner may split it. ${verdict.why}`);
         return { ...report('blocked', `${says}, twice: ${verdict.why}`), timedOut: true };
