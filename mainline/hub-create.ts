@@ -50,6 +50,7 @@ const CONFIG = `[core]
 [uploadpack]
 \tallowAnySHA1InWant = true
 \thideRefs = refs/
+\thideRefs = !refs/heads/main
 [pack]
 \twriteReverseIndex = true
 `;

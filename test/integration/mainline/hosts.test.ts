@@ -238,13 +238,15 @@ describe('the server', () => {
     expect((await w.hub.heads()).main).toBe(w.base);
   });
 
-  test('refs are not advertised, whatever their number: a host asks for commits', async () => {
+  test('refs but main are not advertised, whatever their number: a host asks for commits, a person for main', async () => {
     const env = {
       GIT_CONFIG_COUNT: '1',
       GIT_CONFIG_KEY_0: 'http.extraHeader',
       GIT_CONFIG_VALUE_0: `Authorization: Bearer ${TOKEN}`,
     };
-    expect(await gitText(w.origin, ['ls-remote', `${server.url}/run-1.git`], { env })).toBe(`${w.base}\tHEAD`);
+    expect(await gitText(w.origin, ['ls-remote', `${server.url}/run-1.git`], { env })).toBe(
+      `${w.base}\tHEAD\n${w.base}\trefs/heads/main`,
+    );
   });
 
   test('a short token is refused at start', async () => {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { credentialEnv } from '../../../mainline/credential.ts';
 import { deliver } from '../../../mainline/deliver.ts';
-import { git, gitText, listFiles, readFileAt, writeCommit } from '../../../mainline/git.ts';
+import { git, gitText, gitText, listFiles, readFileAt, writeCommit } from '../../../mainline/git.ts';
 import { createHub, openHub } from '../../../mainline/hub.ts';
 import { checkRepository } from '../../../mainline/remote.ts';
 import { treeWith, world } from './fixture.ts';
@@ -73,6 +73,9 @@ describe('making a hub', () => {
     expect(await listFiles(hub.dir, (await hub.heads()).main)).toEqual([]);
     const left = await deliver(hub, { run: 'empty', deliver: { branch: 'x' }, credential: null });
     expect(left).toMatchObject({ left: `git fetch ${hub.dir} refs/heads/main:refs/heads/swarmline/empty` });
+    // What a person is told to type works.
+    await git(w.origin, ['fetch', '--quiet', hub.dir, 'refs/heads/main:refs/heads/swarmline/empty']);
+    expect(await gitText(w.origin, ['rev-parse', 'swarmline/empty'])).toBe((await hub.heads()).main);
   });
 
   test('what is half made by a killed process is made anew', async () => {
