@@ -27,6 +27,9 @@ export const claudeCodeEngine: Engine = {
         // The container is the sandbox, and nobody is there to ask.
         '--permission-mode',
         'bypassPermissions',
+        // There is no network for the one; the other is run by the provider, and the gateway lets no such tool through.
+        '--disallowedTools',
+        'WebFetch,WebSearch',
         '--mcp-config',
         `${ENGINE_DIR}/mcp.json`,
         '--strict-mcp-config',

@@ -12,7 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Backoff } from './backoff.ts';
 import { agentHeaders, upstreamHeaders } from './headers.ts';
 import type { Places } from './places.ts';
-import { RequestRefused } from './request.ts';
+import { RequestRefused } from './refused.ts';
 import type { ModelRequest } from './request.ts';
 import type { Route } from './routes.ts';
 import { NO_USAGE } from './types.ts';

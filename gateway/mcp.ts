@@ -6,7 +6,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import { readBody, RequestRefused } from './request.ts';
+import { RequestRefused } from './refused.ts';
+import { readBody } from './request.ts';
 import { TOOLS } from './tools.ts';
 import type { ToolPort } from './tools.ts';
 import type { Caller, GatewayLog } from './types.ts';

@@ -7,7 +7,7 @@
  *    refusal named (places on other hosts, a raised budget).
  */
 import { BUDGET_SPENT } from '../spec/budget.ts';
-import { RequestRefused } from './request.ts';
+import { RequestRefused } from './refused.ts';
 import type { Ledger, Refusal, WantedCall } from './types.ts';
 
 interface Waiter {

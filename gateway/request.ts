@@ -3,23 +3,16 @@
  *
  * 1. Bounded in bytes and in time; too much is refused as soon as it is known, whatever Content-Length said.
  * 2. What is sent on is what was understood: the body is parsed and written again, so that no duplicate key or odd encoding can
- *    mean one thing here and another there.
+ *    mean one thing here and another there. What a request may contain is in confine.ts.
  */
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
+import { confined } from './confine.ts';
+import { RequestRefused } from './refused.ts';
 import type { Caller, Protocol, TokenUsage } from './types.ts';
 
 /** Bytes of a request. Real agents stay far below: a context of 200,000 tokens is about 1 MB. */
 export const REQUEST_BYTES = 8 * 1024 ** 2;
-
-export class RequestRefused extends Error {
-  override readonly name = 'RequestRefused';
-  readonly status: number;
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-  }
-}
 
 export async function readBody(request: IncomingMessage, most: number = REQUEST_BYTES): Promise<Buffer> {
   const tooLarge = new RequestRefused(413, `A request may have ${most} bytes.`);
@@ -42,6 +35,8 @@ const Body = z.looseObject({
   max_completion_tokens: z.number().int().positive().nullish(),
   max_output_tokens: z.number().int().positive().nullish(),
   stream_options: z.looseObject({}).nullish(),
+  /** Answers to one request, in chat completions. */
+  n: z.number().int().min(1).max(128).nullish(),
 });
 
 export interface ModelRequest {
@@ -75,7 +70,7 @@ export function understand(raw: Buffer, protocol: Protocol, caller: Caller): Mod
   }
   const parsed = Body.safeParse(json);
   if (!parsed.success) throw new RequestRefused(400, `The body is no model request: ${z.prettifyError(parsed.error)}`);
-  const asked = parsed.data;
+  const asked = confined(parsed.data, protocol);
   if (caller.model !== null && asked.model !== caller.model) {
     throw new RequestRefused(
       403,
@@ -98,7 +93,7 @@ export function understand(raw: Buffer, protocol: Protocol, caller: Caller): Mod
       inputTokens: Math.ceil(Buffer.byteLength(body) / BYTES_A_TOKEN),
       cachedTokens: 0,
       cacheWriteTokens: 0,
-      outputTokens: output,
+      outputTokens: output * (asked.n ?? 1),
     },
   };
 }

@@ -10,7 +10,8 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { forward } from './forward.ts';
 import type { ForwardDeps } from './forward.ts';
-import { readBody, RequestRefused, understand } from './request.ts';
+import { RequestRefused } from './refused.ts';
+import { readBody, understand } from './request.ts';
 import { routeOf } from './routes.ts';
 import type { Caller, UpstreamName } from './types.ts';
 

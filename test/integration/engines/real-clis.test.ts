@@ -75,6 +75,13 @@ describe.each([
     expect(asked(`${family}-hello`)[0]?.tools).toContain(ours);
   });
 
+  test('is offered no tool that the provider runs or that needs a network', () => {
+    // Codex offers its model a search of the provider unasked.
+    const tools = asked(`${family}-hello`).flatMap((request) => request.tools);
+    expect(tools.length).toBeGreaterThan(5);
+    expect(tools.filter((name) => /web|fetch/i.test(name))).toEqual([]);
+  });
+
   test('cannot find the key: not in its environment, its files, its output; the model server has seen it', async () => {
     const model = `${family}-search`;
     // Patterns that do not match themselves. What it is looked for beside the key is there, so the search works.
