@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { RunReport } from '../../../activities/contract.ts';
 import { FakeWorld } from '../../support/fake-activities.ts';
-import { openStage } from '../../support/workflow-stage.ts';
+import { openStage, until } from '../../support/workflow-stage.ts';
 import type { Stage } from '../../support/workflow-stage.ts';
 
 let stage: Stage;
@@ -20,10 +20,12 @@ test.each(['waves', 'frontier'] as const)(
   '%s: run and mainline continue as new in the middle and lose or repeat nothing',
   async (schedule) => {
     const plan = Array.from({ length: 30 }, (_, n) => ({ id: `t${n}`, dependsOn: n < 10 ? [] : [`t${n - 10}`] }));
-    const fake = new FakeWorld({
+    const fake: FakeWorld = new FakeWorld({
       plan,
       policy: { schedule },
       taskRed: (task, attempt) => task === 't7' && attempt === 1,
+      // The first measure is under way while the run continues as new.
+      evaluate: async (n) => (n === 0 ? until('most have landed', () => fake.landed.length >= 25, 60_000) : undefined),
     });
     const id = `long-${schedule}`;
     await stage.play(fake, async () => {
@@ -39,6 +41,9 @@ test.each(['waves', 'frontier'] as const)(
     expect(fake.main).toHaveLength(30);
     expect(fake.started.filter((attempt) => !attempt.startsWith('t7/'))).toHaveLength(29);
     expect(new Set(fake.started).size).toBe(31);
+    expect([...new Set(fake.evaluated)].toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: fake.greenPoints + 1 }, (_, n) => n),
+    );
   },
   120_000,
 );
