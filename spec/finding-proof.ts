@@ -6,7 +6,8 @@
  * 2. the mainline: the work turned it red and was taken out, which a blocking or major finding had foreseen: right;
  * 3. a later attempt of the task changed the lines (or, without a line, the file) that the finding names: right;
  * 4. the attempt was rejected, and the task landed later with those lines as they were: wrong.
- * Everything else is open. A finding of no file in particular is open until a person or the mainline says something.
+ * Everything else is open. A finding of no file in particular is open until a person or the mainline says something. What others landed in
+ * the same lines meanwhile counts as a change as well; tasks of one wave write different files, so that is rare.
  */
 import type { FoundBy, ReviewView, Severity } from './review.ts';
 

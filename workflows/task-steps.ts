@@ -1,4 +1,5 @@
 /** The steps of one attempt as its workflow asks for them: agent, gate, reviews. Each says what is red and why; what follows is the caller's. */
+import { setCurrentDetails } from '@temporalio/workflow';
 import type { TaskStart } from '../activities/contract.ts';
 import { describeRed } from '../spec/gate/describe.ts';
 import type { FailureCause } from '../spec/model.ts';
@@ -95,6 +96,7 @@ export async function passReviews(run: string, task: TaskStart, work: Work): Pro
   const { reviewers = [], waive } = task;
   if (reviewers.length === 0 || waive.includes('review')) return null;
   const { attempt, commit, base } = work;
+  setCurrentDetails(`Gate of attempt ${attempt} green; ${reviewers.length} review it`);
   let asked = reviewers.map((_, reviewer) => reviewer);
   for (let call = 1; ; call++) {
     await Promise.all(
