@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { credentialEnv } from '../../../mainline/credential.ts';
 import { deliver } from '../../../mainline/deliver.ts';
-import { git, gitText, gitText, listFiles, readFileAt, writeCommit } from '../../../mainline/git.ts';
+import { git, gitText, listFiles, readFileAt, writeCommit } from '../../../mainline/git.ts';
 import { createHub, openHub } from '../../../mainline/hub.ts';
 import { checkRepository } from '../../../mainline/remote.ts';
 import { treeWith, world } from './fixture.ts';
