@@ -8,7 +8,7 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { RequestRefused } from './refused.ts';
 import { readBody } from './request.ts';
-import { TOOLS } from './tools.ts';
+import { toolsOf } from './tools.ts';
 import type { ToolPort } from './tools.ts';
 import type { Caller, GatewayLog } from './types.ts';
 
@@ -44,7 +44,7 @@ export function createMcp(port: ToolPort, log: GatewayLog): McpHandler {
 function serverFor(caller: Caller, port: ToolPort, log: GatewayLog, writes: Map<string, number>): McpServer {
   const server = new McpServer({ name: 'swarmline', version: '1' });
   const attempt = `${caller.run}/${caller.task}/${caller.attempt}`;
-  for (const { name, description, input, call, writes: isWrite } of TOOLS) {
+  for (const { name, description, input, call, writes: isWrite } of toolsOf(caller.role)) {
     server.registerTool(name, { description, inputSchema: input }, async (given: unknown) => {
       const said = (text: string, isError = false) => ({ content: [{ type: 'text' as const, text }], isError });
       const count = (writes.get(attempt) ?? 0) + 1;

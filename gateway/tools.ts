@@ -3,6 +3,8 @@
  *
  * 1. Whose call it is, the socket says; no tool takes a run, task or attempt from its caller.
  * 2. Bounded: texts, lists and the number of writes of an attempt. What is cut or refused says so.
+ * 3. By role: a reviewer is told nothing by others and tells them nothing beside its verdict, so that they err apart; a merger stays with the
+ *    conflicting files. Neither takes the notices that are the worker's.
  */
 import { z } from 'zod';
 import type { Caller } from './types.ts';
@@ -160,3 +162,11 @@ export const TOOLS: readonly Tool[] = [
     },
   }),
 ];
+
+const REVIEWERS: ReadonlySet<string> = new Set(['read_interface']);
+const NOT_MERGERS: ReadonlySet<string> = new Set(['request_scope', 'read_notices']);
+
+export function toolsOf(role: string): readonly Tool[] {
+  if (role === 'reviewer') return TOOLS.filter(({ name }) => REVIEWERS.has(name));
+  return role === 'merger' ? TOOLS.filter(({ name }) => !NOT_MERGERS.has(name)) : TOOLS;
+}

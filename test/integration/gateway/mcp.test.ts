@@ -65,8 +65,8 @@ afterAll(async () => {
 });
 
 /** As in a container: a loopback port that leads to the attempt's socket. */
-async function agentOf(run: string, task: string): Promise<Client> {
-  const at = await createGatewayClient(controlPath(dir)).open({ run, task, attempt: 1, role: 'worker', model: null });
+async function agentOf(run: string, task: string, role = 'worker'): Promise<Client> {
+  const at = await createGatewayClient(controlPath(dir)).open({ run, task, attempt: 1, role, model: null });
   const forwarder: Server = createServer((socket) => {
     const out = connect(join(at, SOCKET));
     socket.pipe(out).pipe(socket);
@@ -149,4 +149,18 @@ test('what is too long, out of the repository, or too often is refused in words'
   expect(await use(agent, 'worklog_add', { kind: 'discovery', text: 'one more' })).toMatch(
     /error: An attempt may write 200 times/,
   );
+});
+
+test('a reviewer hears nothing of others and tells them nothing; a merger neither widens its files nor takes the worker’s notices', async () => {
+  const names = async (role: string): Promise<string[]> => {
+    const { tools } = await (await agentOf('r1', `of-a-${role}`, role)).listTools();
+    return tools.map(({ name }) => name);
+  };
+  expect(await names('reviewer')).toEqual(['read_interface']);
+  const all = await names('worker');
+  expect(await names('merger')).toEqual(all.filter((name) => !['request_scope', 'read_notices'].includes(name)));
+  expect(all).toHaveLength(7);
+  const reviewer = await agentOf('r1', 'a', 'reviewer');
+  expect(await reviewer.callTool({ name: 'worklog_add', arguments: { kind: 'discovery', text: 'I approve' } })).toMatchObject({ isError: true }); // prettier-ignore
+  expect((await listLogEntries(db, 'r1')).map(({ message }) => message)).not.toContain('I approve');
 });
