@@ -147,7 +147,9 @@ function admitted(spec: CompiledSpec, base: string): Admitted {
     scaffold: spec.policy.scaffold,
     ...(spec.evaluate === null ? {} : { evaluate: true as const }),
     ...(spec.reviewers.length === 0 ? {} : { reviewers: spec.reviewers.map(({ sees, engine }) => ({ sees, engine })) }),
-    ...(spec.roles.planner === undefined ? {} : { planning: spec.planning }),
+    ...(spec.roles.planner === undefined
+      ? {}
+      : { planning: { ...spec.planning, reconciler: spec.roles.reconciler !== undefined } }),
   };
 }
 

@@ -54,7 +54,7 @@ export interface AttemptStore {
   ): Promise<void>;
   endAttempt(
     key: AttemptKey,
-    end: { outcome: 'cancelled' | FailureCause; why: string; failureArtifact: string | null },
+    end: { outcome: 'passed' | 'cancelled' | FailureCause; why: string; failureArtifact: string | null },
   ): Promise<void>;
   /** @param mergerOf null: of the worker; else of a merger of that attempt's work */
   lastFailure(run: string, task: string, mergerOf?: number | null): Promise<LastFailure | null>;
@@ -67,7 +67,10 @@ export interface AttemptStore {
   /** All of them, superseded ones too. */
   decisions(run: string): Promise<readonly Decision[]>;
   /** An entry of the work log; told twice under its key, the first stays. */
-  note(run: string, entry: { key: string; kind: string; task?: string | null; message: string }): Promise<void>;
+  note(
+    run: string,
+    entry: { key: string; kind: string; task?: string | null; message: string; data?: unknown },
+  ): Promise<void>;
   /** The plan as it stands. */
   plan(run: string): Promise<PlanState>;
   /** What a planner answered under that number, and what was wrong with it; null: nothing. */
@@ -85,7 +88,7 @@ export interface AttemptStore {
   workLog(
     run: string,
     which: { kinds: readonly string[]; limit: number },
-  ): Promise<readonly { kind: string; task: string | null; message: string }[]>;
+  ): Promise<readonly { key: string; kind: string; task: string | null; message: string }[]>;
   saveArtifact(name: ArtifactName, content: Buffer | string): Promise<void>;
   artifact(name: ArtifactName): Promise<string | null>;
   /** Of one attempt. */

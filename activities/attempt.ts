@@ -8,6 +8,7 @@ import { anyGlob } from '../spec/globs.ts';
 import { mayWrite } from '../spec/scope.ts';
 import { agentRun } from './agent-run.ts';
 import { askPlanner } from './ask-planner.ts';
+import { askReconciler } from './ask-reconciler.ts';
 import type { AttemptDeps } from './attempt-ports.ts';
 import type { AttemptActivities } from './contract.ts';
 import { evaluateGreenPoint } from './evaluate.ts';
@@ -27,6 +28,7 @@ export function createAttemptActivities(deps: AttemptDeps): AttemptActivities {
   return {
     runAgent: (input) => running(key('runAgent', input), (now) => agentRun(input, deps, now)),
     askPlanner: (input) => running(key('askPlanner', input), (now) => askPlanner(input, deps, now)),
+    askReconciler: (input) => running(key('askReconciler', input), (now) => askReconciler(input, deps, now)),
     evaluate: (input) => running(key('evaluate', input), (now) => evaluateGreenPoint(input, deps, now)),
     runGate: (input) => running(key('runGate', input), (now) => gateRun(input, deps, now)),
     runMerge: (input) => running(key('runMerge', input), (now) => mergerRun(input, deps, now)),

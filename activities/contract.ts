@@ -45,7 +45,7 @@ export interface Admitted {
   /** Green points are measured (policy.evaluate). */
   readonly evaluate?: true;
   /** Absent: nobody plans. */
-  readonly planning?: Pick<Planning, 'asks' | 'calls' | 'replan'>;
+  readonly planning?: Pick<Planning, 'asks' | 'calls' | 'replan'> & { readonly reconciler?: boolean };
 }
 
 /** What workflows need of a reviewer. */
@@ -93,6 +93,8 @@ export interface MainlineActivities {
     answer: ScopeAnswer;
     note: string;
   }): Promise<{ refused: string } | { refused: null; text: string; task: PlanTask | null }>;
+  /** Brings decisions together that decide the same: settles what a reconcile task has mended, and returns further tasks to add. */
+  reconcileDecisions(input: { run: string }): Promise<readonly PlanTask[]>;
   /** Judges a planner's answer against the plan as it stands and makes it part of it, or says that it was sent back. */
   takePlan(input: { run: string; node: string; attempt: number }): Promise<PlanTaken>;
   readLine(input: { run: string }): Promise<Line>;
@@ -192,6 +194,8 @@ export interface EvaluateInput {
 }
 
 export interface AttemptActivities {
+  /** Asks the reconciler which decisions decide the same; what it says is in the work log. Nothing new to look at: nobody is asked. */
+  askReconciler(input: { run: string }): Promise<void>;
   /** Measures a green point by the suite that no agent sees; the score is in the store, too. null: there is none. */
   evaluate(input: EvaluateInput): Promise<{ score: number | null }>;
   /** Its answer is in the store, or why there is none. */

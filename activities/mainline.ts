@@ -25,6 +25,7 @@ import { createAdmissionActivities } from './admission.ts';
 import type { AdmissionDeps } from './admission.ts';
 import type { MainlineActivities } from './contract.ts';
 import { collectRuns } from './garbage.ts';
+import { createReconcileDecisions } from './reconcile-decisions.ts';
 import { createTakePlan } from './take-plan.ts';
 
 export function createMainlineActivities(deps: AdmissionDeps): MainlineActivities {
@@ -45,6 +46,7 @@ export function createMainlineActivities(deps: AdmissionDeps): MainlineActivitie
     ...beating<Omit<MainlineActivities, 'admitRun' | 'admitTask' | 'amendTask' | 'answerScope'>>(
       {
         takePlan: createTakePlan(deps),
+        reconcileDecisions: createReconcileDecisions(deps),
         readLine: async ({ run }) => (await deps.hub(run)).line(),
 
         async mergeRequests({ run, requests }) {

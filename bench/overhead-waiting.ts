@@ -48,6 +48,7 @@ export async function createWaitingActivities({ store, hub, origin, wait }: Wait
         await store.markAttempt(key, { phase: 'agent', agentStartedAtMs: startedAt, queuedMs: 0 });
         return store.recordAgent(key, { ok: true, commit, base, changed: 1 }, ms);
       }),
+    askReconciler: () => Promise.resolve(),
     askPlanner: () => Promise.reject(new Error('nobody plans in this bench')),
     runMerge: () => Promise.reject(new Error('nobody merges in this bench')),
     runReview: async () => ({ verdict: 'approve' }),

@@ -20,10 +20,11 @@ export function checkRun(check: Checking, spec: RawSpec): void {
   if (check.prices !== null)
     for (const { path, message } of unpricedRoles(spec, check.prices)) check.say(pathParts(path), message);
   for (const name of ['splitter', 'reconciler'] as const) {
-    if (spec.roles[name] !== null)
+    const isUsed = spec.roles.planner !== null || spec.tasks.some(({ role }) => role === name);
+    if (spec.roles[name] !== null && !isUsed)
       check.warn(
         ['roles', name],
-        'has no effect yet: this version runs explicit tasks and fan-outs with the worker role',
+        'has no effect: no task names it as its role, and no planner (roles.planner) could plan one',
       );
   }
   checkEngines(check, spec);

@@ -7,15 +7,22 @@
  *    does not start.
  * 3. A run is not done while somebody plans, waits to plan, or failed to: a person is told of the latter.
  */
-import { CancellationScope, isCancellation, ParentClosePolicy, startChild } from '@temporalio/workflow';
-import type { PlanTaken, Waiting } from '../activities/contract.ts';
-import type { PlanTask, Planning, ReplanOccasion, TaskState } from '../spec/model.ts';
+import {
+  ActivityFailure,
+  CancellationScope,
+  isCancellation,
+  ParentClosePolicy,
+  startChild,
+} from '@temporalio/workflow';
+import type { Admitted, PlanTaken, Waiting } from '../activities/contract.ts';
+import type { PlanTask, ReplanOccasion, TaskState } from '../spec/model.ts';
 import { hasLanded, scopeHasLanded } from '../spec/schedule.ts';
 import { isFinal } from '../spec/task-state.ts';
 import { attributesOf } from './attributes.ts';
 import { planNode } from './plan-node.ts';
 import type { Planned } from './plan-node.ts';
 import { planId } from './protocol.ts';
+import { attemptActivities, mainlineActivities, PRIORITY } from './proxies.ts';
 import type { RunState } from './run-state.ts';
 
 export interface NodeRecord {
@@ -40,7 +47,7 @@ export interface CarriedPlanning {
   readonly owners: readonly (readonly [string, string])[];
 }
 
-type Rules = Pick<Planning, 'asks' | 'calls' | 'replan'>;
+type Rules = NonNullable<Admitted['planning']>;
 const BEFORE: ReadonlySet<TaskState> = new Set(['pending', 'blocked']);
 const OCCASIONS_TOLD = 20;
 
@@ -53,6 +60,7 @@ export class RunPlanning {
   readonly #nodes = new Map<string, NodeRecord>();
   /** Task → planner. */
   readonly #owners: Map<string, string>;
+  #reconciling = false;
   /** What the plan is worth, as last scored. */
   score: readonly string[] = [];
 
@@ -75,11 +83,12 @@ export class RunPlanning {
     return { nodes: [...this.#nodes.values()], owners: [...this.#owners] };
   }
   get isBusy(): boolean {
-    return this.#all(({ state }) => state === 'planning').length > 0;
+    return this.#reconciling || this.#all(({ state }) => state === 'planning').length > 0;
   }
   /** Nobody plans, will plan without anything else happening, or failed to. */
   get isSettled(): boolean {
-    return this.#all((node) => node.state === 'planning' || node.state === 'failed' || this.#isDue(node)).length === 0;
+    const pending = this.#all((node) => ['planning', 'failed'].includes(node.state) || this.#isDue(node));
+    return !this.#reconciling && pending.length === 0;
   }
   /** Settled, and no scope waits for tasks. */
   get isDone(): boolean {
@@ -100,8 +109,9 @@ export class RunPlanning {
     const node = this.#nodes.get(this.#owners.get(task) ?? '?');
     if (node !== undefined && !node.news.includes(task)) node.news.push(task);
   }
-  /** Integration point n is done: planners hear of what landed of theirs, unless they said that they are done. */
+  /** Integration point n is done: decisions are brought together; planners hear of what landed of theirs, unless they said that they are done. */
   integrated(wave: number): void {
+    void this.#reconcile();
     if (!this.asksFor('wave')) return;
     for (const node of this.#nodes.values()) {
       if (node.done || node.news.length === 0) continue;
@@ -216,6 +226,31 @@ export class RunPlanning {
       if (isCancellation(error) || CancellationScope.current().consideredCancelled) return null;
       return { attempt: attempts, taken: null, why: `Its workflow failed: ${String(error)}` };
     }
+  }
+
+  /** Tasks that bring decisions together which decide the same. */
+  async #reconcile(): Promise<void> {
+    if (this.#reconciling) return;
+    this.#reconciling = true;
+    const run = this.#run;
+    try {
+      if (this.#rules.reconciler === true)
+        await attemptActivities.askReconciler.executeWithOptions(
+          { summary: 'reconciler looks at decisions', priority: PRIORITY.planner },
+          [{ run }],
+        );
+      const tasks = await mainlineActivities.reconcileDecisions.executeWithOptions(
+        { summary: 'decisions that decide the same' },
+        [{ run }],
+      );
+      for (const task of tasks) if (this.#state.get(task.id) === undefined) this.#state.add(task, Date.now());
+    } catch (error) {
+      // Without a reconciler decisions stay as they are, which is no reason to stop; the UI shows the activity's failure.
+      if (!isCancellation(error) && !(error instanceof ActivityFailure)) throw error;
+    } finally {
+      this.#reconciling = false;
+    }
+    this.#changed(true);
   }
 
   #apply(node: string, { tasks, changed, dropped, scopes, score }: Extract<PlanTaken, { ok: true }>): void {

@@ -29,8 +29,8 @@ export interface Clash {
   readonly a: string;
   readonly b: string;
   readonly owners: readonly [string, string];
-  readonly why: 'subject' | 'interfaces';
-  /** Of interfaces, those that both name. */
+  readonly why: 'subject' | 'interfaces' | 'reconciler';
+  /** Of interfaces, those that both name; of a reconciler's, what it says. */
   readonly names: readonly string[];
 }
 
@@ -48,7 +48,10 @@ export function clashes(decisions: readonly Decision[]): Clash[] {
 type Subject = Pick<Decision, 'subject' | 'interfaces'>;
 
 /** Whether two decisions decide the same: same subject (order, number and filler of its words apart), or an interface of both. */
-export function clashOf(a: Subject, b: Subject): Pick<Clash, 'why' | 'names'> | null {
+export function clashOf(
+  a: Subject,
+  b: Subject,
+): { readonly why: 'subject' | 'interfaces'; readonly names: readonly string[] } | null {
   if (sameSubject(a.subject, b.subject)) return { why: 'subject', names: [] };
   const names = a.interfaces.filter((mine) => b.interfaces.some((theirs) => interfacesMeet(mine, theirs)));
   return names.length > 0 ? { why: 'interfaces', names } : null;

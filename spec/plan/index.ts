@@ -23,6 +23,7 @@ export { GUESSED, scorePlan } from './score.ts';
 export { MIN_JUDGED, NO_LIMITS, planRefusals, scoreLines } from './score-limits.ts';
 export type { AttemptCost, PlanScore, ScoredTask, ScoreOptions } from './score.ts';
 export type { ScoreLimits } from './score-limits.ts';
-export { reconcileTask } from './reconcile.ts';
+export { CLASHES_PAGE, readClashes } from './found-clashes.ts';
+export { reconcileId, reconcileTask } from './reconcile.ts';
 export { contextFor, FIRST, otherScopes, planLines, plannerTask } from './state.ts';
 export type { PlanNode, PlanState, PlanTaskState } from './state.ts';

@@ -1,7 +1,7 @@
 /** The task that brings two decisions together which decide the same. Pure. */
 import { digest } from '../gate/signature.ts';
 import { escapeGlob } from '../globs.ts';
-import type { TaskSpec } from '../model.ts';
+import type { RoleName, TaskSpec } from '../model.ts';
 import { safeId } from '../names.ts';
 import type { Clash, Decision } from './decisions.ts';
 
@@ -9,15 +9,24 @@ import type { Clash, Decision } from './decisions.ts';
  * @param files that refer to either decision, or hold what they fix: all that the task may change
  * @throws RangeError when there are none, since a task has a scope
  */
-export function reconcileTask(clash: Clash, decisions: readonly Decision[], files: readonly string[]): TaskSpec {
+export function reconcileTask(
+  clash: Clash,
+  decisions: readonly Decision[],
+  files: readonly string[],
+  role: RoleName = 'reconciler',
+): TaskSpec {
   if (files.length === 0) throw new RangeError('a reconcile task needs files that it may change');
   const told = [clash.a, clash.b].map((id) => {
     const decision = decisions.find((one) => one.id === id);
     return `\`${id}\` of ${decision?.owner || 'the first planner'}, about ${decision?.subject ?? id}: ${decision?.text.trim() ?? ''}`;
   });
-  const both = clash.why === 'subject' ? 'the same subject' : `the same interfaces (${clash.names.join(', ')})`;
+  const both = {
+    subject: 'the same subject',
+    interfaces: `the same interfaces (${clash.names.join(', ')})`,
+    reconciler: `the same thing, as a reconciler found (${clash.names.join(', ')})`,
+  }[clash.why];
   return {
-    id: idOf(clash),
+    id: reconcileId(clash),
     kind: 'reconcile',
     goal: `Two decisions are about ${both}:\n\n- ${told.join('\n- ')}\n\nKeep one of them, or decide anew with \`record_decision\`, and make everything that follows either of them follow the one that stands.`,
     interface: '',
@@ -29,7 +38,7 @@ export function reconcileTask(clash: Clash, decisions: readonly Decision[], file
     tests: {},
     dependsOn: [],
     priority: 0,
-    role: 'reconciler',
+    role,
     run: null,
     script: null,
     mayBeEmpty: false,
@@ -37,7 +46,7 @@ export function reconcileTask(clash: Clash, decisions: readonly Decision[], file
 }
 
 /** The same for the same two, so that one clash makes one task, however often it is found. */
-function idOf({ a, b }: Clash): string {
+export function reconcileId({ a, b }: Pick<Clash, 'a' | 'b'>): string {
   const id = `reconcile-${a}-${b}`;
   return id.length <= 63 && safeId(id) === id
     ? id

@@ -8,6 +8,7 @@ export type { ConflictFile, MergerInput, MergeSide } from './merger.ts';
 export type { NamedText } from './parts.ts';
 export { buildPlannerPrompt } from './planner.ts';
 export type { MappedFile, PlannerInput } from './planner.ts';
+export { buildReconcilerPrompt } from './reconciler.ts';
 export { buildReviewerPrompt } from './reviewer.ts';
 export type { Reviewed, ReviewedStep, ReviewerInput } from './reviewer.ts';
 export { signaturesOf } from './signatures.ts';

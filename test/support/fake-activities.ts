@@ -55,6 +55,8 @@ export interface World {
   readonly reviewers?: Admitted['reviewers'];
   /** Default: they approve. */
   readonly review?: Says;
+  /** Tasks that bring decisions together, asked for at each integration point. */
+  readonly reconcile?: () => PlanTask[];
   readonly answerScope?: (request: string, answer: string) => Awaited<ReturnType<MainlineActivities['answerScope']>>;
   /** Green points are measured; how long it takes is said by the test. */
   readonly evaluate?: (n: number) => Promise<void>;
@@ -169,6 +171,7 @@ export class FakeWorld {
               planning: { asks: 3, calls: 5, replan: ['wave', 'blocked', 'timeout', 'scope'], ...this.world.planning },
             }),
       }),
+      reconcileDecisions: async () => this.world.reconcile?.() ?? [],
       answerScope: async ({ request, answer }) =>
         this.world.answerScope?.(request, answer) ?? { refused: null, text: answer, task: null },
       takePlan: async ({ node, attempt }) => this.#answers.get(`${node}/${attempt}`)!,
@@ -234,6 +237,7 @@ export class FakeWorld {
           ? { ok: true, commit: `${task}-${attempt}`, base: this.#head(this.#line.verified), changed: 1 }
           : { ok: false, cause: why === 'timeout' ? 'agent-timeout' : 'agent-failed', why };
       },
+      askReconciler: async () => void this.asked.push({ run: '', node: 'reconciler', attempt: 0, occasion: '' }),
       askPlanner: async (asked) => {
         this.asked.push(asked);
         const said = this.world.planner!(asked);

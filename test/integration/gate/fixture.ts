@@ -172,7 +172,7 @@ function memoryStore(spec: CompiledSpec): MemoryStore {
     plan: async () => ({ spec, nodes: [], tasks: [], decisions: [] }),
     planAnswer: async () => null,
     savePlanAnswer: async () => undefined,
-    workLog: async (_run, { kinds, limit }) => notes.filter(({ kind }) => kinds.includes(kind)).slice(-limit),
+    workLog: async (_run, { kinds, limit }) => notes.filter(({ kind }) => kinds.includes(kind)).map((note, i) => ({ key: String(i), ...note })).slice(-limit),
     takeNotices: async () => [],
     lastFailure: async (_run, id, mergerOf = null) => {
       const last = [...ended.values()].filter((end) => end.task === id && end.outcome !== 'cancelled' && (mergers.get(of(end))?.ofAttempt ?? null) === mergerOf).toSorted((a, b) => b.attempt - a.attempt)[0];

@@ -212,6 +212,21 @@ describe('a run that plans', () => {
     );
   }, 60_000);
 
+  test('decisions that decide the same are brought together by a task before the run is done', async () => {
+    let made = false;
+    const fake = await play(
+      {
+        planner: ({ attempt }) => (attempt === 1 ? taken({ tasks: [task('x')] }) : DONE),
+        planning: { reconciler: true },
+        reconcile: () => (made ? [] : ((made = true), [task('reconcile-a-b', [], { kind: 'reconcile' })])),
+      },
+      async (handle) => {
+        expect(await result(handle)).toMatchObject({ outcome: 'completed', tasks: { passed: 2 } });
+      },
+    );
+    expect(fake.asked.some(({ node }) => node === 'reconciler')).toBe(true);
+  }, 60_000);
+
   test('a plan that waits for approval may be edited first', async () => {
     const fake = await play(
       {

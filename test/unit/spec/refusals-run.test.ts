@@ -324,17 +324,17 @@ describe('sandbox, notification, delivery', () => {
     ]);
     expect(warned('example.org/own:3', 'aider', 'codex')).toEqual([]);
   });
-  it('roles that this version does not use are warned of; a planner is none of them', () => {
+  it('roles that nobody could be given are warned of', () => {
     expect(
       lines(
         check(
           spec({
-            roles: { worker: { engine: 'command' }, planner: { engine: 'codex' }, splitter: { engine: 'codex' } },
+            roles: { worker: { engine: 'command' }, splitter: { engine: 'codex' } },
             sandbox: { image: 'swarmline/agents:1' },
           }),
         ).warnings,
       ),
-    ).toEqual([expect.stringContaining('roles.splitter: has no effect yet')]);
+    ).toEqual([expect.stringContaining('roles.splitter: has no effect: no task names it')]);
   });
   it('a spec over the limit of Temporal is refused with the limit and a way out', () => {
     const big = 'x'.repeat(2 * 1024 * 1024);
