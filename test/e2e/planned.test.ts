@@ -140,12 +140,13 @@ describe('a description becomes a program', () => {
     expect(out).toContain('words-split');
   });
 
-  test('a planner had no writable tree', async () => {
-    const { rows } = await stack.db.query<{ content: string }>(
-      `select content from artifacts where run = $1 and task like 'plan:%' and name = 'planner.log'`,
-      [RUN],
-    );
-    expect(rows.length).toBeGreaterThanOrEqual(3);
+  test('a planner that would edit is told that it cannot, and goes on to plan', async () => {
+    const heard = models.requests
+      .filter((request) => promptOf(request).includes('# You plan'))
+      .flatMap(({ messages }) => messages.flatMap(({ toolResults }) => toolResults.map(({ text }) => text)));
+    expect(heard.length).toBeGreaterThan(0);
+    for (const text of heard) expect(text).toMatch(/read-only|EROFS/i);
+    expect(await gitText(stack.hubDir(RUN), ['ls-tree', '-r', '--name-only', 'main'])).not.toContain('planner.txt');
   });
 
   test('the red task came back right because of the log; the rejected one because of the finding', async () => {

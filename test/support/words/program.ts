@@ -71,14 +71,20 @@ function upperOrLower(id: string, method: string, expected: string): Record<stri
   };
 }
 
-/** Both change NOTES.md, where the spec lets two append at once; one moves it away: a conflict for the merger. */
+/**
+ * Both change NOTES.md, where the spec lets two append at once. One moves it away and writes it anew, so that git does not take the new file
+ * for the old one: a conflict for the merger, whichever lands first.
+ */
 export const NOTES: readonly PlayedTask[] = [
   {
     id: 'notes-move',
-    goal: 'Move NOTES.md to docs/NOTES.md.',
+    goal: 'Move NOTES.md to docs/NOTES.md, as a list with a heading.',
     allow: ['NOTES.md', 'docs/NOTES.md'],
     acceptance: ['docs/NOTES.md holds what NOTES.md held, and NOTES.md is gone.'],
-    files: { 'NOTES.md': null, 'docs/NOTES.md': 'Words stand between white space.\n' },
+    files: {
+      'NOTES.md': null,
+      'docs/NOTES.md': '# Notes\n\n- Words stand between white space; whatever is no white space belongs to a word.\n',
+    },
   },
   {
     id: 'notes-commands',

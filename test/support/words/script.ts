@@ -108,7 +108,16 @@ async function worker(request: ModelRequest, prompt: string): Promise<ModelAnswe
 
 export const wordsScript: ModelScript = (request) => {
   const prompt = promptOf(request);
-  if (prompt.includes('# You plan')) return { text: planner(prompt), usage: USAGE };
+  if (prompt.includes('# You plan')) {
+    // A planner that would edit: its tool tells it that it cannot, and it goes on to plan.
+    if (request.turn === 0 && !prompt.includes('# Your last answer was sent back') && !prompt.includes('# Your part'))
+      return {
+        text: 'I try.',
+        tools: [{ name: 'Write', input: { file_path: '/workspace/planner.txt', content: 'mine' } }],
+        usage: USAGE,
+      };
+    return { text: planner(prompt), usage: USAGE };
+  }
   if (prompt.includes('# You review')) return { text: reviewer(prompt), usage: USAGE };
   if (prompt.includes('# You merge'))
     return request.turn > 0 ? { text: 'Merged.', usage: USAGE } : writes(request, MERGED);
