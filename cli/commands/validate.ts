@@ -1,6 +1,6 @@
 /** `validate SPEC`: every problem of a spec, a line each. Starts nothing, needs nothing that runs. */
 import type { Command } from 'commander';
-import type { Problem } from '../../spec/model.ts';
+import type { CompiledSpec, Problem } from '../../spec/model.ts';
 import type { SpecContext } from '../../spec/validate.ts';
 import { EXIT, QuietExit } from '../exit.ts';
 
@@ -43,7 +43,7 @@ async function validate(path: string, options: ValidateOptions): Promise<void> {
     for (const line of problemLines(file, problems)) process.stdout.write(`${line}\n`);
     for (const line of problemLines(file, checked.warnings)) process.stdout.write(`warning: ${line}\n`);
     process.stdout.write(
-      `${verdict(path, problems.length, checked.warnings.length, checked.spec?.tasks.length ?? 0, context.files === null)}\n`,
+      `${verdict(path, problems.length, checked.warnings.length, checked.spec, context.files === null)}\n`,
     );
   }
   if (problems.length > 0) throw new QuietExit(EXIT.badInput);
@@ -54,12 +54,21 @@ function lineOf(problem: Problem, found: number | null): { line?: number } {
   return line === null ? {} : { line };
 }
 
-function verdict(path: string, problems: number, warnings: number, tasks: number, unseen: boolean): string {
+function verdict(path: string, problems: number, warnings: number, spec: CompiledSpec | null, unseen: boolean): string {
   const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
   const warned = warnings === 0 ? '' : `, ${count(warnings, 'warning')}`;
   if (problems > 0) return `${path}: ${count(problems, 'problem')}${warned}; nothing was started`;
   const rest = unseen
     ? '; the repository was not looked at: what depends on its files is checked when the run starts, or with --in CLONE'
     : '';
-  return `${path}: no problem${warned} (${count(tasks, 'task')}${unseen ? ' before fan-outs' : ''})${rest}`;
+  const tasks = spec?.tasks.length ?? 0;
+  const planned =
+    spec?.roles.planner === undefined
+      ? ''
+      : tasks === 0
+        ? 'its planner makes the tasks'
+        : ', and what its planner adds';
+  const what =
+    tasks === 0 && planned !== '' ? planned : `${count(tasks, 'task')}${unseen ? ' before fan-outs' : ''}${planned}`;
+  return `${path}: no problem${warned} (${what})${rest}`;
 }

@@ -21,8 +21,8 @@ import type { CostReport } from '../../spec/cost-report.ts';
 import { makeOrigin, specOf, trailers } from '../support/stack-repository.ts';
 import { openTestStack, until } from '../support/stack.ts';
 import type { TestStack } from '../support/stack.ts';
-import { startModelServer } from '../support/model-server/index.ts';
-import type { ModelAnswer, ModelRequest, ModelServer } from '../support/model-server/index.ts';
+import { startModelServer } from '../../bench/model-server/index.ts';
+import type { ModelAnswer, ModelRequest, ModelServer } from '../../bench/model-server/index.ts';
 
 jest.setTimeout(300_000);
 

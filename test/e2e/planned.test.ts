@@ -17,13 +17,13 @@ import { gitText } from '../../mainline/git.ts';
 import { connectDocker } from '../../sandbox/index.ts';
 import { removeTree } from '../../sandbox/owned-directory.ts';
 import type { CostReport } from '../../spec/cost-report.ts';
-import { startModelServer } from '../support/model-server/index.ts';
-import type { ModelAnswer, ModelRequest, ModelServer } from '../support/model-server/index.ts';
+import { startModelServer } from '../../bench/model-server/index.ts';
+import type { ModelAnswer, ModelRequest, ModelServer } from '../../bench/model-server/index.ts';
 import { execute, openTestStack, until } from '../support/stack.ts';
 import type { TestStack } from '../support/stack.ts';
 import { trailers } from '../support/stack-repository.ts';
-import { ALL } from '../support/words/program.ts';
-import { promptOf, wordsScript } from '../support/words/script.ts';
+import { ALL } from '../../bench/words/program.ts';
+import { promptOf, wordsScript } from '../../bench/words/script.ts';
 
 jest.setTimeout(600_000);
 

@@ -1,7 +1,7 @@
 /** The real Aider, one attempt at a time, as agent-run starts it. */
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { BUDGET_SPENT } from '../../../spec/budget.ts';
-import type { ModelAnswer, ModelRequest } from '../../support/model-server/index.ts';
+import type { ModelAnswer, ModelRequest } from '../../../bench/model-server/index.ts';
 import { until } from '../../support/stack.ts';
 import { KEYS, openAgentBench } from './fixture.ts';
 import type { AgentBench } from './fixture.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globa
 import { BUDGET_SPENT } from '../../../spec/budget.ts';
 import type { EngineRecipe } from '../../../spec/model.ts';
 import { validateSpec } from '../../../spec/validate.ts';
-import type { ModelRequest } from '../../support/model-server/index.ts';
+import type { ModelRequest } from '../../../bench/model-server/index.ts';
 import { KEYS, openAgentBench } from './fixture.ts';
 import type { AgentBench } from './fixture.ts';
 

@@ -12,8 +12,8 @@ import type { EngineOutcome } from '../../../engines/index.ts';
 import { controlPath, createGatewayClient, createMcp, startGateway } from '../../../gateway/index.ts';
 import type { CallResult, Gateway, Ledger, ToolPort, Upstream, WantedCall } from '../../../gateway/index.ts';
 import type { EngineRecipe, TaskSpec } from '../../../spec/model.ts';
-import { startModelServer } from '../../support/model-server/index.ts';
-import type { ModelServer } from '../../support/model-server/index.ts';
+import { startModelServer } from '../../../bench/model-server/index.ts';
+import type { ModelServer } from '../../../bench/model-server/index.ts';
 import { LIMITS, openBench } from '../sandbox/fixture.ts';
 import type { Bench } from '../sandbox/fixture.ts';
 

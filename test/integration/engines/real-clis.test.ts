@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { ModelAnswer, ModelRequest } from '../../support/model-server/index.ts';
+import type { ModelAnswer, ModelRequest } from '../../../bench/model-server/index.ts';
 import { until } from '../../support/stack.ts';
 import { KEYS, openAgentBench } from './fixture.ts';
 import type { AgentBench } from './fixture.ts';

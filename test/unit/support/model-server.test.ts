@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createParser } from 'eventsource-parser';
 import { createMeter } from '../../../gateway/usage.ts';
-import { startModelServer } from '../../support/model-server/index.ts';
-import type { ModelAnswer, ModelServer } from '../../support/model-server/index.ts';
+import { startModelServer } from '../../../bench/model-server/index.ts';
+import type { ModelAnswer, ModelServer } from '../../../bench/model-server/index.ts';
 
 let server: ModelServer;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 /**
- * A model's API, played by a script: the wire formats, streams and errors are real, only the answers are made up. For tests that run
- * real agent programs.
+ * A model's API, played by a script: the wire formats, streams and errors are real, only the answers are made up. For tests and
+ * examples that run real agent programs.
  */
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -30,7 +30,8 @@ const FORMATS: Readonly<Record<string, WireFormat>> = {
   '/v1/chat/completions': 'chat',
 };
 
-export async function startModelServer(first: ModelScript): Promise<ModelServer> {
+/** @param port 0: a free one */
+export async function startModelServer(first: ModelScript, port = 0): Promise<ModelServer> {
   let script = first;
   const requests: ModelRequest[] = [];
   const load = { now: 0, most: 0 };
@@ -45,7 +46,7 @@ export async function startModelServer(first: ModelScript): Promise<ModelServer>
       return reply(request, await script(request), response);
     })().catch((error: unknown) => response.writeHead(500).end(JSON.stringify({ error: { message: String(error) } })));
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
