@@ -21,6 +21,7 @@ export interface MergeFigures {
   /** When tasks landed, newest first, at most 200. */
   readonly landedAtMs: readonly number[];
 }
+/** Of tasks; planners' answers are no attempts at one. */
 export interface AttemptFigures {
   /** Outcome → ended attempts. */
   readonly byOutcome: Readonly<Record<string, number>>;
@@ -81,8 +82,9 @@ async function attemptFigures(db: Db, run: string): Promise<AttemptFigures> {
     `select count(*) as total, coalesce(sum(agent_ms), 0)::bigint as "agentMs", coalesce(sum(gate_ms), 0)::bigint as "gateMs",
        coalesce(sum(queued_ms), 0)::bigint as "queuedMs",
        (select coalesce(jsonb_object_agg(outcome, n), '{}') from
-         (select outcome, count(*) as n from attempts where run = $1 and outcome is not null group by outcome) o) as "byOutcome"
-     from attempts where run = $1`,
+         (select outcome, count(*) as n from attempts
+          where run = $1 and outcome is not null and task not like 'plan:%' group by outcome) o) as "byOutcome"
+     from attempts where run = $1 and task not like 'plan:%'`,
     [run],
   );
   return rows[0] ?? { total: 0, agentMs: 0, gateMs: 0, queuedMs: 0, byOutcome: {} };

@@ -74,7 +74,7 @@ export function planLines(run: string, { score, planners, tasks, decisions }: Pl
     ...(own.length === 0 ? [] : ['', 'tasks of the spec and of people', ...own]),
     ...planners.flatMap(({ scope, files, done, answers, sentBack }) => [
       '',
-      `${scope === '' ? 'the first planner' : `planner of ${scope}`} (${files.join(', ')}): ${answers} answers, ${sentBack} sent back${done ? '; has nothing more to plan' : ''}`,
+      `${scope === '' ? 'the first planner' : `planner of ${scope}`} (${files.join(', ')}): ${answers} answers, ${sentBack} sent back${done ? '; has nothing more to plan' : ''}; logs: ./swarmline logs ${run} plan:${scope}`,
       ...ofNode(scope),
     ]),
     ...(decisions.length === 0 ? [] : ['', 'decisions']),

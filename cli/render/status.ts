@@ -1,4 +1,5 @@
 /** A run as text for a person. Pure: data in, lines out. */
+import { isPlanners } from '../../spec/plan/index.ts';
 import { trend } from '../../spec/evaluation.ts';
 import { TASK_STATES } from '../../spec/model.ts';
 import type { RunOverview, TaskRow } from '../../store/index.ts';
@@ -71,10 +72,11 @@ function figures(overview: RunOverview): string[] {
   const { perHour, remaining, leftMs, windowMs } = pace(overview);
   const point = greenPoints.at(-1);
   const queued = running.filter((row) => row.phase === 'merge').length;
+  const agents = running.filter((row) => !isPlanners(row.task)).length;
   const rows: string[][] = [
     [
       'attempts',
-      `${attempts.total}: ${counts({ ...attempts.byOutcome, running: running.length - queued, 'in the queue or unverified': queued })}`,
+      `${attempts.total}: ${counts({ ...attempts.byOutcome, running: agents - queued, 'in the queue or unverified': queued })}`,
     ],
     ['merges', counts(merges.byState) + ages(overview)],
     [
@@ -122,8 +124,8 @@ function runningLines({ running: open, atMs }: RunOverview, width: number): stri
       .slice(0, RUNNING_SHOWN)
       .map((row) => [
         row.task,
-        `attempt ${row.attempt}`,
-        row.phase,
+        `${isPlanners(row.task) ? 'answer' : 'attempt'} ${row.attempt}`,
+        isPlanners(row.task) ? 'plans' : row.phase,
         `since ${duration(atMs - row.startedAtMs)}`,
         row.host ?? '',
       ]),

@@ -95,12 +95,23 @@ export function checkedAnswer(input: unknown, context: PlanContext): CheckedAnsw
   if (problems.length > 0) return refused(shown(problems));
   const tasks = answer.tasks.map((task) =>
     compileTask(
-      task,
+      withChecks(task, answer),
       afterScaffold(task.id, order.dependsOn.get(task.id) ?? [], answer, context),
       tests.get(task.id) ?? {},
     ),
   );
   return { problems: [], answer, tasks, dependencies: order.added };
+}
+
+/** Whoever brings an integration check is told so: its worker and its reviewers judge by the criteria, and see nothing else of the plan. */
+function withChecks(task: PlannerAnswer['tasks'][number], { integration }: PlannerAnswer): typeof task {
+  const checks = integration
+    .filter(({ by }) => by === task.id)
+    .map(
+      ({ of, test }) =>
+        `\`${test}\` runs what ${of === task.id ? 'this task' : `\`${of}\``} makes for real; no mock of it stands in.`,
+    );
+  return checks.length === 0 ? task : { ...task, acceptance: [...task.acceptance, ...checks] };
 }
 
 const placedTasks = (answer: PlannerAnswer) =>

@@ -25,5 +25,5 @@ export type { AttemptCost, PlanScore, ScoredTask, ScoreOptions } from './score.t
 export type { ScoreLimits } from './score-limits.ts';
 export { CLASHES_PAGE, readClashes } from './found-clashes.ts';
 export { reconcileId, reconcileTask } from './reconcile.ts';
-export { contextFor, FIRST, otherScopes, planLines, plannerTask } from './state.ts';
+export { contextFor, FIRST, isPlanners, otherScopes, planLines, plannerTask } from './state.ts';
 export type { PlanNode, PlanState, PlanTaskState } from './state.ts';

@@ -10,6 +10,7 @@ export const FIRST = '';
 
 /** Attempts of planners stand beside those of tasks, under names that no task can have. */
 export const plannerTask = (node: string): string => `plan:${node}`;
+export const isPlanners = (task: string): boolean => task.startsWith('plan:');
 
 export interface PlanNode {
   /** Of its scope; FIRST for the first planner. */

@@ -264,6 +264,14 @@ describe('upstream must be real', () => {
     ]);
   });
 
+  it('whoever brings the check is told so, by a criterion of its own', () => {
+    const { tasks } = checkedAnswer(answer(), context());
+    expect(tasks.map(({ id, acceptance }) => [id, acceptance.slice(1)])).toEqual([
+      ['parse', []],
+      ['print', ['`test/print.test.ts` runs what `parse` makes for real; no mock of it stands in.']],
+    ]);
+  });
+
   it('the check is among the files of a task that has the real thing before it', () => {
     const by = (more: object) =>
       problems(
