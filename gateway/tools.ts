@@ -4,7 +4,7 @@
  * 1. Whose call it is, the socket says; no tool takes a run, task or attempt from its caller.
  * 2. Bounded: texts, lists and the number of writes of an attempt. What is cut or refused says so.
  * 3. By role: a reviewer is told nothing by others and tells them nothing beside its verdict, so that they err apart; a merger stays with the
- *    conflicting files. Neither takes the notices that are the worker's.
+ *    conflicting files; a planner decides in its answer. None of them takes the notices that are the worker's.
  */
 import { z } from 'zod';
 import type { Caller } from './types.ts';
@@ -166,7 +166,11 @@ export const TOOLS: readonly Tool[] = [
 const REVIEWERS: ReadonlySet<string> = new Set(['read_interface']);
 const NOT_MERGERS: ReadonlySet<string> = new Set(['request_scope', 'read_notices']);
 
+/** Its decisions stand in its answer, where they are judged with the rest of the plan; it writes no files, and nobody tells it of any. */
+const NOT_PLANNERS: ReadonlySet<string> = new Set(['request_scope', 'read_notices', 'record_decision']);
+
 export function toolsOf(role: string): readonly Tool[] {
   if (role === 'reviewer') return TOOLS.filter(({ name }) => REVIEWERS.has(name));
+  if (role === 'planner') return TOOLS.filter(({ name }) => !NOT_PLANNERS.has(name));
   return role === 'merger' ? TOOLS.filter(({ name }) => !NOT_MERGERS.has(name)) : TOOLS;
 }

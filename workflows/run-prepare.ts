@@ -51,9 +51,10 @@ export async function prepare(context: RunContext): Promise<void> {
       );
     }
     context.evaluations.start({ n: 0, commit: base });
-    if (policy.gateProof !== 'off') await proveGate(context);
   }
   if (context.planning !== null) await plan(context);
+  // After the plan: faults are planted in what its tasks may write.
+  if (!admitted.emptyRepository && policy.gateProof !== 'off') await proveGate(context);
   const worth = context.planning?.score.map((line) => `; ${line}`).join('') ?? '';
   await context.approval('plan', `${state.plan.length} tasks${worth}`);
 }

@@ -157,6 +157,7 @@ test('a reviewer hears nothing of others and tells them nothing; a merger neithe
     return tools.map(({ name }) => name);
   };
   expect(await names('reviewer')).toEqual(['read_interface']);
+  expect(await names('planner')).not.toContain('record_decision'); // it decides in its answer, where that is judged
   const all = await names('worker');
   expect(await names('merger')).toEqual(all.filter((name) => !['request_scope', 'read_notices'].includes(name)));
   expect(all).toHaveLength(7);
