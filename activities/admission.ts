@@ -11,10 +11,8 @@ import { Context } from '@temporalio/activity';
 import { RepositoryError } from '../mainline/errors.ts';
 import { createHub } from '../mainline/hub.ts';
 import type { Hub } from '../mainline/hub.ts';
-import type { CredentialEnv } from '../mainline/remote.ts';
-import type { CompiledSpec, PlanTask, Problem, TaskSpec } from '../spec/model.ts';
+import type { CompiledSpec, Problem } from '../spec/model.ts';
 import { idProblem } from '../spec/names.ts';
-import type { PriceTable } from '../spec/prices.ts';
 import { FIRST } from '../spec/plan/index.ts';
 import { validateSpec } from '../spec/validate.ts';
 import {
@@ -29,23 +27,13 @@ import {
   saveRun,
   saveTasks,
 } from '../store/index.ts';
-import type { Pool } from '../store/index.ts';
 import type { Admitted, MainlineActivities } from './contract.ts';
 import { admitAlone, filesAtBase, rawSpecPath } from './admit-task.ts';
 import { createAnswerScope } from './answer-scope.ts';
+import type { AdmissionDeps } from './admission-deps.ts';
+import { planTask } from './plan-task.ts';
 import { badSpec } from './bad-spec.ts';
 import { rawTask } from './raw-task.ts';
-
-export interface AdmissionDeps {
-  readonly db: Pool;
-  /** Of models, the user's first. */
-  readonly prices: readonly PriceTable[];
-  readonly hubRoot: string;
-  /** The hub of a run that is open here, under its lock. */
-  hub(run: string): Promise<Hub>;
-  /** Environment that opens the origin; throws RepositoryError when there is no credential of that name. */
-  credential(name: string | null, url: string | null): Promise<CredentialEnv | null>;
-}
 
 export function createAdmissionActivities(
   deps: AdmissionDeps,
@@ -127,10 +115,6 @@ export function createAdmissionActivities(
       return planTask(task, rows.find((row) => row.id === id)?.index ?? 0);
     },
   };
-}
-
-export function planTask({ id, kind, dependsOn, priority }: TaskSpec, index: number): PlanTask {
-  return { id, kind, dependsOn, priority, index };
 }
 
 function admitted(spec: CompiledSpec, base: string): Admitted {

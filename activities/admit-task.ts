@@ -8,7 +8,7 @@ import { presetTestPaths } from '../spec/preset-tests.ts';
 import { isFinal } from '../spec/task-state.ts';
 import { validateSpec } from '../spec/validate.ts';
 import { listTasks, loadTask } from '../store/index.ts';
-import type { AdmissionDeps } from './admission.ts';
+import type { AdmissionDeps } from './admission-deps.ts';
 import { badSpec } from './bad-spec.ts';
 import { rawTask } from './raw-task.ts';
 

@@ -30,7 +30,7 @@ interface Start {
   readonly base: string;
   /** What has to be at hand beside the base. */
   readonly commits?: readonly string[];
-  attempt(scratch: Scratch): Attempt | Promise<Attempt>;
+  readonly attempt: (scratch: Scratch) => Attempt | Promise<Attempt>;
 }
 
 export async function agentRun(input: RunAgentInput, deps: AttemptDeps, running: Running): Promise<AgentResult> {

@@ -19,8 +19,8 @@ import {
 } from '../store/index.ts';
 import type { ScopeRequestRow } from '../store/index.ts';
 import { admitAlone } from './admit-task.ts';
-import { planTask } from './admission.ts';
-import type { AdmissionDeps } from './admission.ts';
+import { planTask } from './plan-task.ts';
+import type { AdmissionDeps } from './admission-deps.ts';
 import type { MainlineActivities } from './contract.ts';
 import { rawTask } from './raw-task.ts';
 

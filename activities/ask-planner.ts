@@ -30,7 +30,7 @@ export async function askPlanner(
   const { run, node: id, attempt } = input;
   const { store, hub } = deps;
   const given = await store.planAnswer(run, id, attempt);
-  if (given?.answer != null) return { ok: true };
+  if ((given?.answer ?? null) !== null) return { ok: true };
   const key = { run, task: plannerTask(id), attempt };
   const plan = await store.plan(run);
   const node = plan.nodes.find((one) => one.id === id);
@@ -74,7 +74,8 @@ async function promptFor(
 ): Promise<string> {
   const { spec, nodes, decisions, tasks } = plan;
   const before = await deps.store.planAnswer(run, node.id, attempt - 1);
-  const isSentBack = before?.answer != null && before.occasion === occasion && (before.problems?.length ?? 0) > 0;
+  const isSentBack =
+    before !== null && before.answer !== null && before.occasion === occasion && (before.problems?.length ?? 0) > 0;
   const { contracts, manifests } = spec.repository;
   const landed = tasks.filter(({ state }) => state === 'passed').slice(-LANDED);
   return buildPlannerPrompt({

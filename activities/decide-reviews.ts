@@ -48,7 +48,8 @@ function absentLine(reviewer: number, spec: CompiledSpec, given: readonly NewRev
 function whyOf({ decision, findings }: ReviewDecision, missing: number, of: number): string {
   if (decision === 'undecided') return `${missing} of ${of} reviewers gave no verdict that can be read`;
   const [worst] = findings;
-  const where = worst?.file == null ? '' : ` in ${worst.file}${worst.line === null ? '' : `:${worst.line}`}`;
+  const file = worst?.file ?? null;
+  const where = file === null ? '' : ` in ${file}${(worst?.line ?? null) === null ? '' : `:${worst!.line}`}`;
   return worst === undefined
     ? 'Rejected without a finding'
     : `${findings.length} finding${findings.length === 1 ? '' : 's'}, the worst (${worst.severity})${where}: ${worst.text}`;

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isFinal } from '../spec/task-state.ts';
 import { listRuns, listTasks, loadSpec } from '../store/index.ts';
-import type { AdmissionDeps } from './admission.ts';
+import type { AdmissionDeps } from './admission-deps.ts';
 
 const DAY_MS = 86_400_000;
 

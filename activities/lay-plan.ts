@@ -6,7 +6,7 @@ import {
   addDecision, addLogEntry, addPlanNode, amendTask, listTasks, markPlanned, markPlanNode, nextTaskIndex, savePlanScore, saveTasks, supersedeDecision,
 } from '../store/index.ts'; // prettier-ignore
 import type { Db } from '../store/index.ts';
-import { planTask } from './admission.ts';
+import { planTask } from './plan-task.ts';
 import type { PlanTaken } from './contract.ts';
 
 export interface Laid {

@@ -22,7 +22,7 @@ import {
 import type { MergeChange } from '../store/index.ts';
 import { beating } from './beating.ts';
 import { createAdmissionActivities } from './admission.ts';
-import type { AdmissionDeps } from './admission.ts';
+import type { AdmissionDeps } from './admission-deps.ts';
 import type { MainlineActivities } from './contract.ts';
 import { collectRuns } from './garbage.ts';
 import { createReconcileDecisions } from './reconcile-decisions.ts';

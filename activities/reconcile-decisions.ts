@@ -25,7 +25,7 @@ import {
   supersedeDecision,
 } from '../store/index.ts';
 import type { Db, Pool } from '../store/index.ts';
-import { planTask } from './admission.ts';
+import { planTask } from './plan-task.ts';
 import { CLASHES } from './ask-reconciler.ts';
 import type { MainlineActivities } from './contract.ts';
 
@@ -35,16 +35,15 @@ const NO_MODEL: ReadonlySet<string> = new Set(['command', 'scripted', 'external'
 
 type References = ReadonlyMap<string, readonly string[]>;
 
-export function createReconcileDecisions({
-  db,
-  hub,
-}: {
+export function createReconcileDecisions(deps: {
   readonly db: Pool;
   hub(run: string): Promise<Hub>;
 }): MainlineActivities['reconcileDecisions'] {
+  const { db } = deps;
   return async ({ run }) => {
-    const { dir } = await hub(run);
-    const { verified } = await (await hub(run)).line();
+    const hub = await deps.hub(run);
+    const { dir } = hub;
+    const { verified } = await hub.line();
     const files = await grepTree(dir, verified, REFERENCE_MARK, FILE_BYTES);
     const references = new Map<string, string[]>();
     for (const { path, text } of files)

@@ -38,30 +38,28 @@ export const PROBLEMS = 'problems.txt';
 /** Problems in a result; all of them are in the store. */
 const TOLD = 5;
 
-export function createTakePlan({ db, prices, hub }: TakePlanDeps): MainlineActivities['takePlan'] {
+export function createTakePlan(deps: TakePlanDeps): MainlineActivities['takePlan'] {
+  const { db, prices } = deps;
   return async ({ run, node: id, attempt }) => {
-    const { dir } = await hub(run);
-    const { verified } = await (await hub(run)).line();
+    const hub = await deps.hub(run);
+    const { dir } = hub;
+    const { verified } = await hub.line();
     const paths = await listFiles(dir, verified);
     const key = { run, task: plannerTask(id), attempt };
     return inTransaction(db, async (tx) => {
       await lockPlan(tx, run);
       const said = await loadPlanAnswer(tx, run, id, attempt);
-      if (said?.result != null) return said.result as PlanTaken;
+      const earlier = said?.result ?? null;
+      if (earlier !== null) return earlier as PlanTaken;
       const plan = await loadPlan(tx, run);
       const node = plan.nodes.find((one) => one.id === id);
-      if (said?.answer == null || node === undefined)
+      const answer = said?.answer ?? null;
+      if (answer === null || node === undefined)
         throw new Error(`The planner "${id}" of ${run} gave no answer ${attempt}.`);
-      const contents = await presetContents(dir, verified, said.answer, paths);
+      const contents = await presetContents(dir, verified, answer, paths);
       const checked = readAnswer(
-        said.answer,
-        contextFor(
-          plan,
-          node,
-          paths,
-          (path) => contents.get(path) ?? null,
-          await followers(dir, verified, said.answer),
-        ),
+        answer,
+        contextFor(plan, node, paths, (path) => contents.get(path) ?? null, await followers(dir, verified, answer)),
       );
       const score = checked.answer === null ? null : planScore(plan, checked, paths, prices);
       const problems = score === null ? checked.problems : refusals(score, plan);

@@ -18,7 +18,7 @@ import { runDetails, waitingForPeople } from './run-details.ts';
 import { Evaluations } from './run-evaluations.ts';
 import type { GreenPointToMeasure } from './run-evaluations.ts';
 import { RunPlanning } from './run-planning.ts';
-import type { CarriedPlanning } from './run-planning.ts';
+import type { CarriedPlanning } from './plan-record.ts';
 import { OpenParts } from './run-slots.ts';
 import type { OpenPart } from './run-slots.ts';
 import type { RunState } from './run-state.ts';

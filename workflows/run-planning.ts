@@ -3,9 +3,7 @@
  *
  * Invariants:
  * 1. A planner is called by one at a time; what happens meanwhile is told to it at its next call.
- * 2. Only what has not begun is dropped or changed. What began before the answer was there goes on, and what should have taken its place
- *    does not start.
- * 3. A run is not done while somebody plans, waits to plan, or failed to: a person is told of the latter.
+ * 2. A run is not done while somebody plans, waits to plan, or failed to: a person is told of the latter.
  */
 import {
   ActivityFailure,
@@ -14,41 +12,20 @@ import {
   ParentClosePolicy,
   startChild,
 } from '@temporalio/workflow';
-import type { Admitted, PlanTaken, Waiting } from '../activities/contract.ts';
-import type { PlanTask, ReplanOccasion, TaskState } from '../spec/model.ts';
+import type { Admitted, Waiting } from '../activities/contract.ts';
+import type { ReplanOccasion } from '../spec/model.ts';
 import { hasLanded, scopeHasLanded } from '../spec/schedule.ts';
 import { isFinal } from '../spec/task-state.ts';
 import { attributesOf } from './attributes.ts';
 import { planNode } from './plan-node.ts';
 import type { Planned } from './plan-node.ts';
+import { applyPlan, newNode } from './plan-record.ts';
+import type { CarriedPlanning, NodeRecord } from './plan-record.ts';
 import { planId } from './protocol.ts';
 import { attemptActivities, mainlineActivities, PRIORITY } from './proxies.ts';
 import type { RunState } from './run-state.ts';
 
-export interface NodeRecord {
-  readonly id: string;
-  readonly parent: string | null;
-  readonly dependsOn: readonly string[];
-  /** `waiting`: for what it depends on. */
-  state: 'waiting' | 'planning' | 'idle' | 'failed';
-  done: boolean;
-  calls: number;
-  attempts: number;
-  why: string;
-  sinceMs: number;
-  /** Occasions that it has not been told of. */
-  readonly wants: string[];
-  /** Tasks of it that landed since its last call. */
-  readonly news: string[];
-}
-
-export interface CarriedPlanning {
-  readonly nodes: readonly NodeRecord[];
-  readonly owners: readonly (readonly [string, string])[];
-}
-
 type Rules = NonNullable<Admitted['planning']>;
-const BEFORE: ReadonlySet<TaskState> = new Set(['pending', 'blocked']);
 const OCCASIONS_TOLD = 20;
 
 export class RunPlanning {
@@ -205,7 +182,8 @@ export class RunPlanning {
     if (planned.taken === null) Object.assign(node, { state: 'failed', why: planned.why });
     else {
       Object.assign(node, { state: 'idle', why: '', done: planned.taken.done });
-      this.#apply(node.id, planned.taken);
+      this.score = planned.taken.score;
+      applyPlan(planned.taken, node.id, this.#state, this.#nodes, this.#owners);
     }
     this.#changed(planned.taken !== null);
   }
@@ -252,44 +230,4 @@ export class RunPlanning {
     }
     this.#changed(true);
   }
-
-  #apply(node: string, { tasks, changed, dropped, scopes, score }: Extract<PlanTaken, { ok: true }>): void {
-    const now = Date.now();
-    this.score = score;
-    for (const task of tasks) {
-      this.#state.add(task, now);
-      this.#owners.set(task.id, node);
-    }
-    for (const task of changed) if (this.#isBefore(task)) this.#state.amend(task);
-    for (const { task, why, replacedBy } of dropped) {
-      if (BEFORE.has(this.#state.get(task)?.state ?? 'passed'))
-        this.#state.move(task, 'cancel', now, `dropped by its planner: ${why}`);
-      else for (const id of replacedBy) this.#drop(id, `${task} had begun when it was to be replaced`, now);
-    }
-    for (const { id, dependsOn } of scopes) this.#nodes.set(id, newNode(id, node, dependsOn, now));
-  }
-  #isBefore({ id }: PlanTask): boolean {
-    return BEFORE.has(this.#state.get(id)?.state ?? 'passed');
-  }
-  #drop(id: string, why: string, now: number): void {
-    const state = this.#state.get(id)?.state;
-    if (state !== undefined && !isFinal(state) && BEFORE.has(state)) this.#state.move(id, 'cancel', now, why);
-  }
-}
-
-function newNode(id: string, parent: string | null, dependsOn: readonly string[], now: number): NodeRecord {
-  const state = dependsOn.length > 0 ? 'waiting' : 'idle';
-  return {
-    id,
-    parent,
-    dependsOn,
-    state,
-    done: false,
-    calls: 0,
-    attempts: 0,
-    why: '',
-    sinceMs: now,
-    wants: [],
-    news: [],
-  };
 }

@@ -27,7 +27,7 @@ import { prepare } from './run-prepare.ts';
 import { RunContext } from './run-context.ts';
 import { handleBudget } from './run-budget.ts';
 import { handlePeople } from './run-people.ts';
-import type { CarriedPlanning } from './run-planning.ts';
+import type { CarriedPlanning } from './plan-record.ts';
 import type { GreenPointToMeasure } from './run-evaluations.ts';
 import { handleScope } from './run-scope.ts';
 import type { OpenPart } from './run-slots.ts';

@@ -103,11 +103,10 @@ function conflicts({ conflicts: found, mergers }: CostReport): string[][] {
 }
 
 function waitingRows({ waiting, underWay }: CostReport): string[][] {
-  const rows = [
-    ...(underWay.calls === 0
+  const rows =
+    underWay.calls === 0
       ? []
-      : [['under way', `${plural(underWay.calls, 'call')}, at most ${money(underWay.reservedMicrousd)} more`]]),
-  ];
+      : [['under way', `${plural(underWay.calls, 'call')}, at most ${money(underWay.reservedMicrousd)} more`]];
   if (waiting.length === 0) return rows;
   const all = waiting.reduce((sum, { calls }) => sum + calls, 0);
   const longest = Math.max(...waiting.map(({ waitedMs }) => waitedMs));

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createAnswerScope } from '../../../activities/answer-scope.ts';
 import { rawSpecPath } from '../../../activities/admit-task.ts';
-import type { AdmissionDeps } from '../../../activities/admission.ts';
+import type { AdmissionDeps } from '../../../activities/admission-deps.ts';
 import { createReconcileDecisions } from '../../../activities/reconcile-decisions.ts';
 import { createTakePlan } from '../../../activities/take-plan.ts';
 import { writeFile } from 'node:fs/promises';

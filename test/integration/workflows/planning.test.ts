@@ -252,7 +252,7 @@ describe('a run that plans', () => {
     await play({ planner: () => ({ none: 'x' }), planning: { asks: 1000 } }, async (handle, fake) => {
       await until('somebody plans', () => fake.asked.length > 2);
       await handle.cancel();
-      await expect(result(handle)).rejects.toThrow();
+      await expect(result(handle)).rejects.toThrow('cancelled');
       expect(fake.reports.at(-1)).toMatchObject({ outcome: 'cancelled' });
     });
   }, 60_000);

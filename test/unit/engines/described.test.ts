@@ -69,7 +69,8 @@ describe('an engine of the spec', () => {
   });
 
   test('ends as its exit code says; that its budget is spent is read from what it printed', () => {
-    const { outcome } = engineFor('mine', { mine: recipe });
+    const engine = engineFor('mine', { mine: recipe });
+    const outcome = (run: Parameters<typeof engine.outcome>[0]) => engine.outcome(run);
     expect(outcome({ end: 'exited', exitCode: 0, output: 'All done.\n' })).toMatchObject({
       ok: true,
       lastMessage: 'All done.',
