@@ -20,6 +20,7 @@ import {
   loadPlan,
   loadPlanAnswer,
   lockPlan,
+  measured,
   saveArtifact,
 } from '../store/index.ts';
 import type { Pool } from '../store/index.ts';
@@ -61,7 +62,10 @@ export function createTakePlan(deps: TakePlanDeps): MainlineActivities['takePlan
         answer,
         contextFor(plan, node, paths, (path) => contents.get(path) ?? null, await followers(dir, verified, answer)),
       );
-      const score = checked.answer === null ? null : planScore(plan, checked, paths, prices);
+      const score =
+        checked.answer === null
+          ? null
+          : planScore(plan, checked, paths, prices, await measured(tx, plan.spec.repository.url));
       const problems = score === null ? checked.problems : refusals(score, plan);
       if (problems.length > 0) {
         const text = problems.map(({ path, message }) => `${path === '' ? 'answer' : path}: ${message}`);
