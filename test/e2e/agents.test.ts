@@ -47,6 +47,17 @@ const writes = (request: ModelRequest): ModelAnswer => {
     ];
     return { text: 'I say so.', tools, usage };
   }
+  if (task === 'wider' && request.turn < 2) {
+    const asks = {
+      name: 'mcp__swarmline__request_scope',
+      input: { paths: ['extra.txt'], note: 'it belongs together' },
+    };
+    const files = ['wider.txt', 'extra.txt'].map((path) => ({
+      name: 'Write',
+      input: { file_path: `/workspace/${path}`, content: 'right\n' },
+    }));
+    return { text: 'I ask first.', tools: request.turn === 0 ? [asks] : files, usage };
+  }
   if (request.turn > 0) return { text: 'Done.', usage };
   const content = task === 'second' && !told ? 'wrong' : `${task} is right`;
   const tools =
@@ -208,6 +219,31 @@ test('an agent uses our tools: what it says is in the work log, what it asks abo
     .filter(({ model }) => model === 'claude-sonnet-4-5')
     .flatMap(({ messages }) => messages.flatMap(({ toolResults }) => toolResults.map(({ text }) => text)));
   expect(heard.join('\n')).toContain('export function f(a: number): string;');
+});
+
+test('an agent that is granted a file while it works may change it; another that asks waits for a person', async () => {
+  await submit('wider', { engine: 'claude-code', model: 'claude-sonnet-4-5' }, [task('wider')], {
+    policy: { scope: 'grant' },
+  });
+  await ended('wider');
+  expect(await gitText(stack.hubDir('wider'), ['show', 'main:extra.txt'])).toBe('right');
+  expect((await stack.swarmline('scope', 'wider')).out).toMatch(/granted \(Granted: the task may change extra\.txt/);
+  await submit('asks', { engine: 'claude-code', model: 'claude-sonnet-4-5' }, [task('wider')], {
+    policy: { attempts: 1 },
+  });
+  const { run } = await stack.awaitRun(
+    'asks',
+    'its attempt has been refused',
+    ({ tasks }) => tasks[0]?.state === 'blocked',
+  );
+  expect(run.outcome).toBeNull();
+  const { out } = await stack.swarmline('scope', 'asks');
+  expect(out).toMatch(/open \(A person is asked\) {2}wider asks for extra\.txt: it belongs together/);
+  const request = /^\S+/.exec(out)?.[0] ?? '';
+  expect((await stack.swarmline('status', 'asks')).out).toContain(`swarmline scope asks ${request}`);
+  expect(await stack.swarmline('scope', 'asks', request, 'grant')).toMatchObject({ code: 0 });
+  expect(await stack.swarmline('retry', 'asks', 'wider')).toMatchObject({ code: 0 });
+  await ended('asks');
 });
 
 test('a burst of 429 over all agents loses nothing', async () => {
