@@ -160,3 +160,15 @@ export async function takeNotices(db: Db, run: string, task: string): Promise<No
   );
   return rows.map((row) => fromRow<NoticeRow>(row));
 }
+
+/** Of a run, oldest first; `deliveredAtMs` null: not read yet. */
+export async function listNotices(
+  db: Db,
+  run: string,
+): Promise<(NoticeRow & { readonly task: string; readonly deliveredAtMs: number | null })[]> {
+  const { rows } = await db.query(
+    'select task, commit, by_task, files, at, delivered_at from notices where run = $1 order by at, task, commit',
+    [run],
+  );
+  return rows.map((row) => fromRow(row));
+}

@@ -15,6 +15,7 @@ import * as status from './status.ts';
 import * as updateCommands from './update-commands.ts';
 import * as validate from './validate.ts';
 import * as watch from './watch.ts';
+import * as worklog from './worklog.ts';
 
 const MODULES = [
   validate,
@@ -26,6 +27,7 @@ const MODULES = [
   cost,
   reviews,
   plan,
+  worklog,
   updateCommands,
   planCommands,
   cancel,
