@@ -180,6 +180,7 @@ export function handlePeople(run: string, current: () => RunContext | null): voi
       if (leave) return `${who} has nothing more to plan`;
       const before = admitted().state.plan.length;
       await condition(() => admitted().paused || planning.isAnswered(scope));
+      if (!planning.isAnswered(scope)) return `${who} is called when ${run} is resumed`;
       if (planning.failed(scope)) return `${who} failed: ${planning.whyOf(scope)}`;
       return `${who} has answered: ${admitted().state.plan.length - before} tasks more; \`swarmline plan ${run}\` shows the plan`;
     },
