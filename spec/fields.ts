@@ -1,7 +1,7 @@
 /**
  * The table of fields: every field of a spec with its type, default, unit, meaning and limits, written once. From it come the
- * validation (validate.ts), the JSON Schema and the reference page (reference.ts, docs/spec.md). The rows about tasks are in
- * fields-task.ts.
+ * validation (validate.ts), the JSON Schema and the reference page (reference.ts, docs/spec.md). Its larger parts have files of their
+ * own: fields-gate, -engines, -planning, -policy, -task.
  */
 import {
   choice,
@@ -21,63 +21,15 @@ import {
 } from './field.ts';
 import { either, group, list, map, optional, withDefaults } from './field-groups.ts';
 import { ENGINES, engines } from './fields-engines.ts';
+import { gate } from './fields-gate.ts';
+import { planning } from './fields-planning.ts';
+import { policy } from './fields-policy.ts';
 import { fanOutFields, ID_LIMITS, MAX_TASKS, taskFields } from './fields-task.ts';
-import { APPROVALS, MUTATION_CHECKS, NOTIFY_EVENTS, REPLAN_OCCASIONS, SCOPE_POLICIES } from './model.ts';
+import { NOTIFY_EVENTS } from './model.ts';
 import type { RoleName, SpendLimit } from './model.ts';
-import { REVIEW_POLICIES, REVIEW_VIEWS } from './review.ts';
-import { DEFAULT_BOUNDS } from './plan/context.ts';
+import { REVIEW_VIEWS } from './review.ts';
 
 export const SKIP = 'skip';
-
-// ───────────────────────────── gate ─────────────────────────────
-
-const LEVELS = {
-  task: optionalText(
-    "At the gate of each task, on its result merged with the newest verified tree. `{changed}` stands for the task's files.",
-    { shown: 'not run' },
-  ),
-  mainline: optionalText('On the newest merged tree.', { shown: 'as `task`' }),
-  wave: optionalText('At an integration point: the whole regression.', { shown: 'as `mainline`' }),
-};
-
-/** A command for all levels, "skip", or a command by level. Its levels have one place in the table, not one for each step. */
-const step = (meaning: string): Block<string | Value<typeof levels>> => {
-  const block = either(meaning, text(meaning), levels);
-  return { ...block, rows: (path) => block.rows(path).filter((row) => row.path === path) };
-};
-const levels = group(LEVELS);
-
-const coverage = group({
-  report: text('lcov file that the step writes, in the workspace.'),
-  changedLines: number('Share of the changed lines that must be covered.', {
-    min: 0,
-    max: 100,
-    unit: '%',
-    default: 80,
-    whole: false,
-  }),
-  ...LEVELS,
-});
-const coverageStep = {
-  ...coverage,
-  rows: (path: string) => coverage.rows(path).filter((row) => !(row.path.slice(path.length + 1) in LEVELS)),
-};
-
-const steps = group({
-  lint: step('Shell command that exits 0 when the code is clean; or commands by level; or `skip`.'),
-  typecheck: step('The same for types.'),
-  test: step('The same for tests.'),
-  build: step('The same for the build.'),
-  integration: optional('The same for integration tests, where there are any.', step('')),
-  coverage: optional(
-    'Least coverage of the changed lines. Judged by the report that the test step (or a command of its own) writes. Or `skip`.',
-    either('', text('`skip`'), coverageStep),
-  ),
-  report: textMap(
-    'Machine-readable report (JUnit XML or TAP) by step, as a path in the workspace: failures by name, flaky ones told apart.',
-  ),
-});
-const gate = { ...steps, rows: (path: string) => [...steps.rows(path), ...levels.rows(`${path}.*`)] };
 
 // ───────────────────────────── sandbox ─────────────────────────────
 
@@ -152,76 +104,6 @@ const roles = group({
   reconciler: optional('Brings drifted parts back together.', group(ROLE)),
 });
 
-// ───────────────────────────── planning ─────────────────────────────
-
-const { depth, breadth, tasks: answerTasks, totalTasks, decisions } = DEFAULT_BOUNDS;
-const planning = group({
-  depth: number('Levels of planners below the first one. 0: it plans tasks only.', {
-    min: 0,
-    max: 8,
-    unit: 'levels',
-    default: depth,
-  }),
-  breadth: number('Sub-scopes in one answer of a planner.', { min: 1, max: 100, unit: 'scopes', default: breadth }),
-  tasks: number('Tasks in one answer.', { min: 1, max: 1000, unit: 'tasks', default: answerTasks }),
-  totalTasks: number('Tasks in the whole plan.', { min: 1, max: MAX_TASKS, unit: 'tasks', default: totalTasks }),
-  decisions: number('Decisions in the whole plan.', { min: 0, max: 1000, unit: 'decisions', default: decisions }),
-  asks: number('Answers of a planner, each sent back with every problem, until it counts as failed.', {
-    min: 1,
-    max: 20,
-    unit: 'answers',
-    default: 4,
-  }),
-  calls: number('Times that one planner is called in a run; beyond it only a person calls it.', {
-    min: 1,
-    max: 1000,
-    unit: 'calls',
-    default: 20,
-  }),
-  replan: choices(
-    'When the planner of what is concerned is called again: its tasks have landed, one is blocked, one ran into its deadline twice, an agent asks for files that it was not given.',
-    REPLAN_OCCASIONS,
-    [...REPLAN_OCCASIONS],
-  ),
-  refuse: withDefaults(
-    group({
-      minParallelism: number('Tasks for each of the longest chain, at least; a plan below it is sent back.', {
-        min: 1,
-        max: 1000,
-        unit: '',
-        default: null,
-        whole: false,
-      }),
-      maxOverlap: number('Share of all pairs of tasks that may write the same file, at most.', {
-        min: 0,
-        max: 100,
-        unit: '%',
-        default: null,
-        whole: false,
-      }),
-      maxScopeFiles: number('Files in the scope of one task, at most.', {
-        min: 1,
-        max: 100_000,
-        unit: 'files',
-        default: null,
-      }),
-      maxUsd: number('Expected cost of the plan, at most.', {
-        min: 0,
-        max: 10_000_000,
-        unit: 'US dollars',
-        default: null,
-        whole: false,
-      }),
-      maxMinutes: number('Expected time of the plan, at most.', {
-        min: 1,
-        max: 1_000_000,
-        unit: 'minutes',
-        default: null,
-      }),
-    }),
-  ),
-});
-
 // ───────────────────────────── budget ─────────────────────────────
 
 const spendLimit = (meaning: string) => ({
@@ -240,97 +122,6 @@ const roleBudgets = {
 };
 
 // ───────────────────────────── the whole ─────────────────────────────
-
-const evaluate = group({
-  run: text('Shell command, run in a checkout of the green point with `files` laid over it, without network.'),
-  files: map(
-    'Files that no agent ever sees, by the path at which they are laid over the checkout. A value is a file or folder beside the spec (read in at submission), or `{content: "…"}`.',
-    either('', text('File or folder beside the spec.'), group({ content: text('The content itself.') })),
-  ),
-  score: optionalText('Regular expression whose first group is the score; the last match counts.', {
-    shown: 'the last number that is printed',
-  }),
-  time: duration('Deadline.', { min: '1s', max: '24h', default: '10m' }),
-});
-
-const mutation = group({
-  check: choice(
-    'After a green gate of a task, faults are planted on the lines that it changed, one at a time, and the test step must notice each. `warn`: those that it does not notice are named, to reviewers too. `require`: they turn the attempt red.',
-    MUTATION_CHECKS,
-    'off',
-  ),
-  time: duration('No further fault is planted after this long.', { min: '1s', max: '24h', default: '5m' }),
-  faults: number('Faults planted for one attempt, at most.', { min: 1, max: 100, unit: 'faults', default: 20 }),
-});
-
-const policy = group({
-  schedule: choice(
-    '`waves`: wave n+1 starts when integration point n is green. `frontier`: a task starts as soon as its own dependencies have landed.',
-    ['waves', 'frontier'] as const,
-    'waves',
-  ),
-  attempts: number('Attempts of a task before it is blocked and waits for a person.', {
-    min: 1,
-    max: 20,
-    unit: 'attempts',
-    default: 4,
-  }),
-  fixAttempts: number('Repairs of a red mainline or integration point before the culprit stays out.', {
-    min: 0,
-    max: 20,
-    unit: 'repairs',
-    default: 2,
-  }),
-  inFlight: number('Attempts that run at once, over all hosts.', { min: 1, max: 5000, unit: 'attempts', default: 200 }),
-  overlap: choice(
-    'Two tasks that could run together and may write the same file: refuse the spec, or run the later one after the earlier.',
-    ['refuse', 'serialise'] as const,
-    'refuse',
-  ),
-  approve: choices('Where a person is asked before it goes on.', APPROVALS, []),
-  baseline: choice(
-    'A gate that is red before the first task: refuse the run, or record what was red and count only what is new (needs `gate.report.test`).',
-    ['refuse', 'record'] as const,
-    'refuse',
-  ),
-  scaffold: texts('Tasks that are judged by their own criteria before the full gate starts, for empty repositories.', {
-    default: [],
-  }),
-  breaks: texts('Tasks that may break an interface on purpose, together with the repairs of their dependants.', {
-    default: [],
-  }),
-  gateProof: choice(
-    'Whether a fault planted in files that tasks may write must turn the gate red.',
-    ['warn', 'require', 'off'] as const,
-    'warn',
-  ),
-  verify: choice(
-    'When the mainline steps run: after each merge, on whatever has piled up, or only at integration points.',
-    ['each', 'batch', 'wave'] as const,
-    'batch',
-  ),
-  scope: choice(
-    'An agent asks for files that its task was not given: a person is asked, it gets them where nobody else may write them, it is refused, or a task of kind `interface-change` is made of it.',
-    SCOPE_POLICIES,
-    'ask',
-  ),
-  reviews: choice(
-    'What several reviewers mean together: one blocking finding of anybody rejects, or more rejections than approvals do. One that cannot be read is never an approval.',
-    REVIEW_POLICIES,
-    'any-blocking',
-  ),
-  mutation: withDefaults(mutation),
-  evaluate: optional(
-    'A suite that no agent sees measures every green point. Its score over time is in `status` and in the report.',
-    evaluate,
-  ),
-  keepDays: number('How long attempts, logs and the hub are kept after the end.', {
-    min: 0,
-    max: 3650,
-    unit: 'days',
-    default: 14,
-  }),
-});
 
 export const specFields = group({
   name: text('Name of the run.', { limits: ID_LIMITS }),
